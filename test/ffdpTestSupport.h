@@ -21,6 +21,7 @@
 #include "ffdpInstructionSet.h"
 #include "ffdpVolume.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
