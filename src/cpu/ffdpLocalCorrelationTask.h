@@ -103,7 +103,7 @@ struct CorrelationScratch
     images = correlationRow + pitch;
     imageRows = tileY + (task.exact ? 4 : 2) * r[1];
     fields = images + 2 * PairLength(r[2]) * imageRows * pitch;
-    total = fields + task.Fields() * fieldPlanes * fieldRows * pitch;
+    total = (fields + task.Fields() * fieldPlanes * fieldRows * pitch + 15) / 16 * 16;
   }
 };
 
