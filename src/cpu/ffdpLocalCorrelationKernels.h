@@ -20,4 +20,6 @@
 
 #include "ffdpWindowSumsKernel.h"
 
+#include "ffdpCorrelationRowsKernel.h"
+
 #include "ffdpLocalCorrelationKernel.h"
