@@ -121,6 +121,23 @@ AddToCell(std::uint32_t * cell, const float * fixedWeights, const float * moving
   return _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(topCounts, bottomCounts)));
 }
 
+/** Adds sample k of eight, whose weights begin at the pointers. */
+FFDP_VOXEL_INLINE void
+AddSample(const HistogramTask &   task,
+          const HistogramCounts & counts,
+          std::int32_t            signedOffset,
+          int                     k,
+          const float *           fixedWeights,
+          const float *           movingWeights)
+{
+  const auto      offset = std::uint32_t(signedOffset);
+  std::uint32_t * cell = counts.narrow[k & 3] + offset;
+  if (__builtin_expect(AddToCell(cell, fixedWeights + SampleAt(k), movingWeights + SampleAt(k)), 0))
+  {
+    MoveBSplineCell(task, cell, offset, counts);
+  }
+}
+
 /** Adds `count` samples. A pair of first bins owns 16 counts, one cache line, so that a store never overlaps a part of
  * an earlier one. */
 static inline void
@@ -134,32 +151,21 @@ ScatterBSpline(const HistogramTask & task, const HistogramCounts & counts, Parze
     StoreSampleWeights(block.first + i, FixedPointOne, fixedWeights + 4 * i);
     StoreSampleWeights(block.second + i, 1.0f, movingWeights + 4 * i);
   }
-  std::uint32_t * const copies[4] = { counts.narrow[0], counts.narrow[1], counts.narrow[2], counts.narrow[3] };
-  const auto            add = [&](int i, int k) __attribute__((always_inline))
-  {
-    const auto      offset = std::uint32_t(block.offset[i + k]);
-    std::uint32_t * cell = copies[k & 3] + offset;
-    const int       at = 4 * i + SampleAt(k);
-    if (__builtin_expect(AddToCell(cell, fixedWeights + at, movingWeights + at), 0))
-    {
-      MoveBSplineCell(task, cell, offset, counts);
-    }
-  };
   int i = 0;
   for (; i + 8 <= count; i += 8)
   {
-    add(i, 0);
-    add(i, 1);
-    add(i, 2);
-    add(i, 3);
-    add(i, 4);
-    add(i, 5);
-    add(i, 6);
-    add(i, 7);
+    AddSample(task, counts, block.offset[i], 0, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 1], 1, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 2], 2, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 3], 3, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 4], 4, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 5], 5, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 6], 6, fixedWeights + 4 * i, movingWeights + 4 * i);
+    AddSample(task, counts, block.offset[i + 7], 7, fixedWeights + 4 * i, movingWeights + 4 * i);
   }
   for (int k = 0; i + k < count; ++k)
   {
-    add(i, k);
+    AddSample(task, counts, block.offset[i + k], k, fixedWeights + 4 * i, movingWeights + 4 * i);
   }
 }
 
@@ -254,12 +260,14 @@ ScatterGaussian(const HistogramTask & task, const HistogramCounts & counts, Parz
     const int size = count - begin < GaussianBlock::Size ? count - begin : GaussianBlock::Size;
     PrepareGaussianBlock(task.setup.window, paddedTaps, block.firstBase + begin, block.first + begin, fixedWeights);
     PrepareGaussianBlock(task.setup.window, paddedTaps, block.secondBase + begin, block.second + begin, movingWeights);
+    // All samples first: a vector that is loaded right after its parts were stored would wait for them.
+    alignas(32) float v[GaussianBlock::Size * GaussianWindow::MaxTaps];
     for (int i = 0; i < size; ++i)
     {
-      alignas(32) float w[GaussianWindow::MaxTaps];
-      alignas(32) float v[GaussianWindow::MaxTaps];
-      fixedWeights.CopySample(i, taps, FixedPointOne, w);
-      movingWeights.CopySample(i, paddedTaps, 1.0f, v);
+      movingWeights.CopySample(i, paddedTaps, v + i * paddedTaps);
+    }
+    for (int i = 0; i < size; ++i)
+    {
       const std::int32_t offset = block.offset[begin + i];
       std::uint32_t *    corner = counts.narrow[i & 3] + offset;
       std::uint32_t      anyBits = 0;
@@ -267,7 +275,7 @@ ScatterGaussian(const HistogramTask & task, const HistogramCounts & counts, Parz
       {
         for (int b = 0; b < paddedTaps; b += 8)
         {
-          anyBits |= AddRow(corner + a * stride + b, w[a], v + b);
+          anyBits |= AddRow(corner + a * stride + b, FixedPointOne * fixedWeights.weight[a][i], v + i * paddedTaps + b);
         }
       }
       if (anyBits)

@@ -171,11 +171,11 @@ struct GaussianBlock
 
   /** The first `taps` weights of sample i side by side. */
   void
-  CopySample(int i, int taps, float scale, float * weights) const
+  CopySample(int i, int taps, float * weights) const
   {
     for (int j = 0; j < taps; ++j)
     {
-      weights[j] = scale * weight[j][i];
+      weights[j] = weight[j][i];
     }
   }
 };
@@ -194,8 +194,9 @@ AddGaussianTap(const GaussianWindow & window,
   FFDP_SIMD
   for (int i = 0; i < GaussianBlock::Size; ++i)
   {
-    weight[i] = GaussianTapWeight(window, tap, base[i] + toBin, power[i]);
-    sum[i] += weight[i];
+    const float tapWeight = GaussianTapWeight(window, tap, base[i] + toBin, power[i]);
+    weight[i] = tapWeight;
+    sum[i] += tapWeight;
     power[i] *= factor[i];
   }
 }

@@ -145,7 +145,9 @@ SmallExponential(float x)
 FFDP_VOXEL_INLINE float
 GaussianTapWeight(const GaussianWindow & window, std::int32_t tap, std::int32_t bin, float power)
 {
-  return bin >= 0 && bin < window.bins ? window.coefficient[tap] * power : 0.0f;
+  const float weight = window.coefficient[tap] * power;
+  const bool  exists = (bin >= 0) & (bin < window.bins); // no branch: vectors of samples take this together
+  return exists ? weight : 0.0f;
 }
 
 /** The derivative of a normalized weight by the position in bins, the normalization included; mean is the sum of tap *
