@@ -24,9 +24,9 @@
 namespace ffdp
 {
 
-/** Adds (value - shift)^2 of `count` values of a row to a RowSum, each difference and square in double. */
+/** Adds value^2 of `count` values of a row to a RowSum, each square in double. */
 FFDP_VOXEL_INLINE void
-AddSquares(RowSum & sum, const float * values, std::int64_t count, double shift = 0)
+AddSquares(RowSum & sum, const float * values, std::int64_t count)
 {
   double lane[RowSum::Lanes]; // a local copy stays in registers
   for (int k = 0; k < RowSum::Lanes; ++k)
@@ -39,14 +39,44 @@ AddSquares(RowSum & sum, const float * values, std::int64_t count, double shift 
     FFDP_SIMD
     for (int k = 0; k < RowSum::Lanes; ++k)
     {
-      const double d = values[i + k] - shift;
-      lane[k] += d * d;
+      const double value = values[i + k];
+      lane[k] += value * value;
     }
   }
   for (int k = 0; i + k < count; ++k)
   {
-    const double d = values[i + k] - shift;
-    lane[k] += d * d;
+    const double value = values[i + k];
+    lane[k] += value * value;
+  }
+  for (int k = 0; k < RowSum::Lanes; ++k)
+  {
+    sum.lane[k] = lane[k];
+  }
+}
+
+/** Adds (weight * (value - mean))^2 likewise, the difference in double too. */
+FFDP_VOXEL_INLINE void
+AddSquaredDeviations(RowSum & sum, const float * values, const float * weights, std::int64_t count, double mean)
+{
+  double lane[RowSum::Lanes];
+  for (int k = 0; k < RowSum::Lanes; ++k)
+  {
+    lane[k] = sum.lane[k];
+  }
+  std::int64_t i = 0;
+  for (; i + RowSum::Lanes <= count; i += RowSum::Lanes)
+  {
+    FFDP_SIMD
+    for (int k = 0; k < RowSum::Lanes; ++k)
+    {
+      const double deviation = weights[i + k] * (values[i + k] - mean);
+      lane[k] += deviation * deviation;
+    }
+  }
+  for (int k = 0; i + k < count; ++k)
+  {
+    const double deviation = weights[i + k] * (values[i + k] - mean);
+    lane[k] += deviation * deviation;
   }
   for (int k = 0; k < RowSum::Lanes; ++k)
   {
