@@ -54,9 +54,9 @@ AddSquares(RowSum & sum, const float * values, std::int64_t count)
   }
 }
 
-/** Adds (weight * (value - mean))^2 likewise, the difference in double too. */
+/** Adds (value - mean)^2 likewise, the difference in double too, of the values that are not NaN. */
 FFDP_VOXEL_INLINE void
-AddSquaredDeviations(RowSum & sum, const float * values, const float * weights, std::int64_t count, double mean)
+AddSquaredDeviations(RowSum & sum, const float * values, std::int64_t count, double mean)
 {
   double lane[RowSum::Lanes];
   for (int k = 0; k < RowSum::Lanes; ++k)
@@ -69,14 +69,16 @@ AddSquaredDeviations(RowSum & sum, const float * values, const float * weights, 
     FFDP_SIMD
     for (int k = 0; k < RowSum::Lanes; ++k)
     {
-      const double deviation = weights[i + k] * (values[i + k] - mean);
-      lane[k] += deviation * deviation;
+      const double deviation = values[i + k] - mean;
+      const double square = deviation * deviation;
+      lane[k] += square == square ? square : 0.0;
     }
   }
   for (int k = 0; i + k < count; ++k)
   {
-    const double deviation = weights[i + k] * (values[i + k] - mean);
-    lane[k] += deviation * deviation;
+    const double deviation = values[i + k] - mean;
+    const double square = deviation * deviation;
+    lane[k] += square == square ? square : 0.0;
   }
   for (int k = 0; k < RowSum::Lanes; ++k)
   {
@@ -84,14 +86,15 @@ AddSquaredDeviations(RowSum & sum, const float * values, const float * weights, 
   }
 }
 
-/** The largest of many values. Like RowSum it goes by lanes, here to be fast: the order cannot change the
- * result (but could change the sign of a zero). A value that is not a number never wins. */
-struct RowMaximum
+/** The smallest or largest of many values. Like RowSum it goes by lanes, here to be fast: the order cannot
+ * change the result (but could change the sign of a zero). A value that is not a number never wins. */
+template <bool VLargest>
+struct RowExtreme
 {
   static constexpr int Lanes = 16;
   float                lane[Lanes];
 
-  FFDP_VOXEL_INLINE explicit RowMaximum(float start)
+  FFDP_VOXEL_INLINE explicit RowExtreme(float start)
   {
     for (int k = 0; k < Lanes; ++k)
     {
@@ -113,12 +116,12 @@ struct RowMaximum
       FFDP_SIMD
       for (int k = 0; k < Lanes; ++k)
       {
-        best[k] = values[i + k] > best[k] ? values[i + k] : best[k];
+        best[k] = Better(values[i + k], best[k]);
       }
     }
     for (int k = 0; i + k < count; ++k)
     {
-      best[k] = values[i + k] > best[k] ? values[i + k] : best[k];
+      best[k] = Better(values[i + k], best[k]);
     }
     for (int k = 0; k < Lanes; ++k)
     {
@@ -132,11 +135,21 @@ struct RowMaximum
     float best = lane[0];
     for (int k = 1; k < Lanes; ++k)
     {
-      best = lane[k] > best ? lane[k] : best;
+      best = Better(lane[k], best);
     }
     return best;
   }
+
+private:
+  FFDP_VOXEL_INLINE static float
+  Better(float value, float best)
+  {
+    return (VLargest ? value > best : value < best) ? value : best;
+  }
 };
+
+using RowMaximum = RowExtreme<true>;
+using RowMinimum = RowExtreme<false>;
 
 } // namespace ffdp
 

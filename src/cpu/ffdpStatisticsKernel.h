@@ -22,49 +22,73 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
+/** The voxels of a run that count: values[i], or NaN in `kept` and 0 in `summed` for those that do not. */
+template <bool VMasked>
+void
+SelectRun(const float *        values,
+          const std::uint8_t * mask,
+          std::int64_t         n,
+          float *              kept,
+          float *              summed,
+          Statistics &         result)
+{
+  std::int32_t count = 0;
+  std::int32_t inside = 0;
+  FFDP_SIMD
+  for (std::int64_t i = 0; i < n; ++i)
+  {
+    const bool  selected = !VMasked || mask[i] != 0;
+    const float value = selected ? values[i] : NAN;
+    kept[i] = IsFinite(value) ? value : NAN;
+    summed[i] = IsFinite(value) ? value : 0.0f;
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+  {
+    count += kept[i] == kept[i] ? 1 : 0;
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+  {
+    inside += !VMasked || mask[i] != 0 ? 1 : 0;
+  }
+  result.count = count;
+  result.notFinite = inside - count;
+}
+
 /** The statistics of at most StatisticsRun voxels of a row: their mean, then the deviations from it. */
 template <bool VMasked>
 Statistics
 RunStatistics(const float * values, const std::uint8_t * mask, std::int64_t n)
 {
-  alignas(64) float kept[StatisticsRun];   // 0 where a voxel does not count
-  alignas(64) float weight[StatisticsRun]; // 1 or 0
-  alignas(64) float lowest[StatisticsRun]; // negated values, -infinity where a voxel does not count
-  alignas(64) float highest[StatisticsRun];
+  alignas(64) float kept[StatisticsRun];
+  alignas(64) float summed[StatisticsRun];
   Statistics        result;
-  const float       excluded = result.maximum;
-  std::int32_t      count = 0;
-  std::int32_t      inside = 0;
-  for (std::int64_t i = 0; i < n; ++i)
+  RowSum            sum;
+  if (!VMasked)
   {
-    const bool selected = !VMasked || mask[i] != 0;
-    const bool counts = IsFinite(values[i]) && selected;
-    kept[i] = counts ? values[i] : 0.0f;
-    weight[i] = counts ? 1.0f : 0.0f;
-    lowest[i] = counts ? -values[i] : excluded;
-    highest[i] = counts ? values[i] : excluded;
-    count += counts ? 1 : 0;
-    inside += selected ? 1 : 0;
+    sum.Add(values, n);
+    result.count = n;
   }
-  result.count = count;
-  result.notFinite = inside - count;
-  if (count == 0)
+  // A sum of floats in double cannot overflow: it is finite if all values are, and they need no copy then.
+  if (VMasked || !(sum.Total() - sum.Total() == 0))
   {
-    return result;
+    SelectRun<VMasked>(values, mask, n, kept, summed, result);
+    sum = RowSum();
+    sum.Add(summed, n);
+    values = kept;
   }
-
-  RowMaximum minimum(excluded);
-  RowMaximum maximum(excluded);
-  RowSum     sum;
-  RowSum     squares;
-  minimum.Add(lowest, n);
-  maximum.Add(highest, n);
-  sum.Add(kept, n);
-  result.minimum = -minimum.Total();
-  result.maximum = maximum.Total();
-  result.mean = sum.Total() / double(count);
-  AddSquaredDeviations(squares, kept, weight, n, result.mean);
-  result.squares = squares.Total();
+  if (result.count > 0)
+  {
+    RowMinimum minimum(result.minimum);
+    RowMaximum maximum(result.maximum);
+    RowSum     squares;
+    minimum.Add(values, n);
+    maximum.Add(values, n);
+    result.minimum = minimum.Total();
+    result.maximum = maximum.Total();
+    result.mean = sum.Total() / double(result.count);
+    AddSquaredDeviations(squares, values, n, result.mean);
+    result.squares = squares.Total();
+  }
   return result;
 }
 
