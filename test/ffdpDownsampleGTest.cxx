@@ -39,6 +39,10 @@ ReferenceWeight(double t, double sigma, double truncation)
   }
   const int    steps = 4000;
   const double radius = truncation * sigma;
+  if (std::abs(t) >= radius + 1)
+  {
+    return 0;
+  }
   double       sum = 0, area = 0;
   for (int k = 0; k < steps; ++k)
   {
