@@ -23,7 +23,7 @@ namespace FFDP_ISA
 {
 
 /** out = sum over t of weights[t] * rows[t], added in the order of t; four rows per pass over `out`. */
-inline void
+static inline void
 SumRows(const float * const * rows,
         const float *         weights,
         std::int64_t          count,
