@@ -43,7 +43,7 @@ ReferenceWeight(double t, double sigma, double truncation)
   {
     return 0;
   }
-  double       sum = 0, area = 0;
+  double sum = 0, area = 0;
   for (int k = 0; k < steps; ++k)
   {
     const double s = radius * ((2 * k + 1.0) / steps - 1);
