@@ -96,6 +96,8 @@ Smooth(const Volumes &            volumes,
     axes[a].size = sizes[a];
   }
 
+  // A row more than the plane holds, so that planes whose size is a power of two do not share cache sets.
+  const std::int64_t           slotFloats = (domain.y + 1) * domain.x;
   const std::int64_t           reach = axes[2].radius;
   const std::int64_t           widest = 2 * std::max({ axes[0].radius, axes[1].radius, axes[2].radius }) + 1;
   const std::int64_t           scratchFloats = GaussianScratchFloats(axes[0], axes[1]);
@@ -131,7 +133,7 @@ Smooth(const Volumes &            volumes,
     plane.scratch = scratch.Data() + rows.worker * scratchFloats;
     smoothPlane(plane);
   };
-  InPlaceSweep(domain, firstOwned, firstOwned + ownedPlanes, reach, domain.x * domain.y, volumes.count, workers)
+  InPlaceSweep(domain, firstOwned, firstOwned + ownedPlanes, reach, slotFloats, volumes.count, workers)
     .Run(pack, compute);
 }
 

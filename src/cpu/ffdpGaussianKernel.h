@@ -21,26 +21,28 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** out = taps[0] rows[0] + sum over i of taps[i] (rows[-i] + rows[i]), i ascending; the radius is known to
- * the compiler, so that a sum stays in registers. */
-template <int TRadius>
+/** The pairs of rows first + 1 to first + TPairs: out += sum over i of taps[i] (rows[-i] + rows[i]), i ascending.
+ * With TStart, out begins as taps[0] rows[0]. Their number is known to the compiler, so a sum stays in registers. */
+template <int TPairs, bool TStart>
 inline void
-TapSumOfRadius(const float * const * rows, const float * taps, float * __restrict out, std::int64_t count)
+AddPairs(const float * const * rows, std::int64_t first, const float * taps, float * __restrict out, std::int64_t count)
 {
-  const float * below[TRadius + 1];
-  const float * above[TRadius + 1];
-  float         tap[TRadius + 1];
-  for (int i = 0; i <= TRadius; ++i)
+  const float * const center = rows[0];
+  const float         centerTap = taps[0];
+  const float *       below[TPairs + 1];
+  const float *       above[TPairs + 1];
+  float               tap[TPairs + 1];
+  for (int i = 1; i <= TPairs; ++i)
   {
-    below[i] = rows[-i];
-    above[i] = rows[i];
-    tap[i] = taps[i];
+    below[i] = rows[-(first + i)];
+    above[i] = rows[first + i];
+    tap[i] = taps[first + i];
   }
   FFDP_SIMD
   for (std::int64_t x = 0; x < count; ++x)
   {
-    float sum = tap[0] * below[0][x];
-    for (int i = 1; i <= TRadius; ++i)
+    float sum = TStart ? centerTap * center[x] : out[x];
+    for (int i = 1; i <= TPairs; ++i)
     {
       sum += tap[i] * (below[i][x] + above[i][x]);
     }
@@ -48,52 +50,38 @@ TapSumOfRadius(const float * const * rows, const float * taps, float * __restric
   }
 }
 
-/** The same additions for any radius, in blocks that stay in the first cache. */
+template <bool TStart>
 inline void
-TapSumOfAnyRadius(const float * const * rows,
-                  std::int64_t          radius,
-                  const float *         taps,
-                  float * __restrict out,
-                  std::int64_t count)
+AddUpToFourPairs(const float * const * rows,
+                 std::int64_t          first,
+                 std::int64_t          pairs,
+                 const float *         taps,
+                 float *               out,
+                 std::int64_t          count)
 {
-  constexpr std::int64_t block = 512;
-  for (std::int64_t start = 0; start < count; start += block)
+  switch (pairs)
   {
-    const std::int64_t end = start + block < count ? start + block : count;
-    FFDP_SIMD
-    for (std::int64_t x = start; x < end; ++x)
-    {
-      out[x] = taps[0] * rows[0][x];
-    }
-    for (std::int64_t i = 1; i <= radius; ++i)
-    {
-      const float * __restrict below = rows[-i];
-      const float * __restrict above = rows[i];
-      const float tap = taps[i];
-      FFDP_SIMD
-      for (std::int64_t x = start; x < end; ++x)
-      {
-        out[x] += tap * (below[x] + above[x]);
-      }
-    }
+    case 0:
+      return AddPairs<0, TStart>(rows, first, taps, out, count);
+    case 1:
+      return AddPairs<1, TStart>(rows, first, taps, out, count);
+    case 2:
+      return AddPairs<2, TStart>(rows, first, taps, out, count);
+    case 3:
+      return AddPairs<3, TStart>(rows, first, taps, out, count);
+    default:
+      return AddPairs<4, TStart>(rows, first, taps, out, count);
   }
 }
 
+/** out = taps[0] rows[0] + sum over i = 1..radius of taps[i] (rows[-i] + rows[i]), i ascending. */
 inline void
-TapSum(const float * const * rows, std::int64_t radius, const float * taps, float * __restrict out, std::int64_t count)
+TapSum(const float * const * rows, std::int64_t radius, const float * taps, float * out, std::int64_t count)
 {
-  switch (radius)
+  AddUpToFourPairs<true>(rows, 0, radius, taps, out, count);
+  for (std::int64_t first = 4; first < radius; first += 4)
   {
-    case 1:
-      return TapSumOfRadius<1>(rows, taps, out, count);
-    case 2:
-      return TapSumOfRadius<2>(rows, taps, out, count);
-    case 3:
-      return TapSumOfRadius<3>(rows, taps, out, count);
-    case 4:
-      return TapSumOfRadius<4>(rows, taps, out, count);
-    default:
-      return TapSumOfAnyRadius(rows, radius, taps, out, count);
+    AddUpToFourPairs<false>(rows, first, radius - first, taps, out, count);
   }
 }
 

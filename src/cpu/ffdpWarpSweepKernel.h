@@ -66,7 +66,8 @@ MagnitudeOf(float value)
   return value < 0 ? -value : value;
 }
 
-/** Locate `count` voxels from (firstX, y). Returns the largest finite |step v_z| or `largest`. */
+/** Locate `count` voxels from (firstX, y), a multiple of 16: those beyond the row end up at its last voxel. Returns the
+ * largest finite |step v_z| or `largest`. */
 inline float
 LocateBlock(const WarpPlane & plane,
             std::int64_t      firstX,
@@ -89,7 +90,7 @@ LocateBlock(const WarpPlane & plane,
   const int   reach = int(plane.reach);
   const float bound = plane.boundAlongZ;
   const float step = plane.step;
-  float       alongZ[WarpBlock] = {};
+  float       alongZ[WarpBlock];
   FFDP_SIMD
   for (int i = 0; i < count; ++i)
   {
@@ -112,12 +113,48 @@ LocateBlock(const WarpPlane & plane,
     cells.weight[3][i] = yCell.weight * upperZ;
     cells.upperX[i] = xCell.weight;
   }
-  return LargestFinite(alongZ, (count + 15) / 16 * 16, largest);
+  return LargestFinite(alongZ, count, largest);
 }
 
-/** Interpolate: along y and z for both ends along x at once (they are neighbors in memory), then along x. */
+/** One voxel: along y and z for both ends along x at once (they are neighbors in memory), then along x. */
+#if FFDP_ISA_AVX2
+inline __m128
+InterpolateVoxel(const WarpPlane & plane, std::int64_t rowStride, const WarpCells & cells, int i)
+{
+  const std::int64_t offset = cells.y[i] * rowStride + std::int64_t(cells.x[i]) * WarpPlane::PackedFloats;
+  const float *      lower = plane.packed[cells.z[i]] + offset;
+  const float *      upper = plane.packed[cells.z[i] + 1] + offset;
+  __m256             ends = _mm256_mul_ps(_mm256_loadu_ps(lower), _mm256_broadcast_ss(&cells.weight[0][i]));
+  ends =
+    _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(lower + rowStride), _mm256_broadcast_ss(&cells.weight[1][i])));
+  ends = _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper), _mm256_broadcast_ss(&cells.weight[2][i])));
+  ends =
+    _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper + rowStride), _mm256_broadcast_ss(&cells.weight[3][i])));
+  const __m128 upperX = _mm_broadcast_ss(&cells.upperX[i]);
+  const __m128 lowerX = _mm_sub_ps(_mm_set1_ps(1.0f), upperX);
+  return _mm_add_ps(_mm_mul_ps(_mm256_castps256_ps128(ends), lowerX),
+                    _mm_mul_ps(_mm256_extractf128_ps(ends, 1), upperX));
+}
+
 inline void
-InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, float (*sample)[4])
+InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, float (*sample)[WarpBlock])
+{
+  const std::int64_t rowStride = plane.PackedRowStride();
+  for (int i = 0; i < count; i += 4)
+  {
+    __m128 x = InterpolateVoxel(plane, rowStride, cells, i);
+    __m128 y = InterpolateVoxel(plane, rowStride, cells, i + 1);
+    __m128 z = InterpolateVoxel(plane, rowStride, cells, i + 2);
+    __m128 unused = InterpolateVoxel(plane, rowStride, cells, i + 3);
+    _MM_TRANSPOSE4_PS(x, y, z, unused); // four voxels become three components
+    _mm_storeu_ps(sample[0] + i, x);
+    _mm_storeu_ps(sample[1] + i, y);
+    _mm_storeu_ps(sample[2] + i, z);
+  }
+}
+#else
+inline void
+InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, float (*sample)[WarpBlock])
 {
   const std::int64_t rowStride = plane.PackedRowStride();
   for (int i = 0; i < count; ++i)
@@ -125,20 +162,7 @@ InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, fl
     const std::int64_t offset = cells.y[i] * rowStride + std::int64_t(cells.x[i]) * WarpPlane::PackedFloats;
     const float *      lower = plane.packed[cells.z[i]] + offset;
     const float *      upper = plane.packed[cells.z[i] + 1] + offset;
-#if FFDP_ISA_AVX2
-    __m256 ends = _mm256_mul_ps(_mm256_loadu_ps(lower), _mm256_broadcast_ss(&cells.weight[0][i]));
-    ends =
-      _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(lower + rowStride), _mm256_broadcast_ss(&cells.weight[1][i])));
-    ends = _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper), _mm256_broadcast_ss(&cells.weight[2][i])));
-    ends =
-      _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper + rowStride), _mm256_broadcast_ss(&cells.weight[3][i])));
-    const __m128 upperX = _mm_broadcast_ss(&cells.upperX[i]);
-    const __m128 lowerX = _mm_sub_ps(_mm_set1_ps(1.0f), upperX);
-    _mm_store_ps(
-      sample[i],
-      _mm_add_ps(_mm_mul_ps(_mm256_castps256_ps128(ends), lowerX), _mm_mul_ps(_mm256_extractf128_ps(ends, 1), upperX)));
-#else
-    float ends[8];
+    float              ends[8];
     FFDP_SIMD
     for (int k = 0; k < 8; ++k)
     {
@@ -148,28 +172,30 @@ InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, fl
       ends[k] = end + upper[rowStride + k] * cells.weight[3][i];
     }
     const float lowerX = 1.0f - cells.upperX[i];
-    FFDP_SIMD
-    for (int k = 0; k < 4; ++k)
+    for (int c = 0; c < 3; ++c)
     {
-      sample[i][k] = ends[k] * lowerX + ends[4 + k] * cells.upperX[i];
+      sample[c][i] = ends[c] * lowerX + ends[4 + c] * cells.upperX[i];
     }
-#endif
   }
 }
+#endif
 
 /** Rows [firstRow, endRow) of a plane of a WarpSweep. */
 template <bool TResidual>
 inline void
 WarpRows(const WarpPlane & plane, WarpRowsResult & result)
 {
-  WarpCells         cells;
-  float             v[3][WarpBlock];
-  alignas(16) float sample[WarpBlock][4];
+  const float keep = plane.keep;
+  const float gain = plane.gain;
+  WarpCells   cells;
+  float       v[3][WarpBlock];
+  float       sample[3][WarpBlock];
   for (std::int64_t y = plane.firstRow; y < plane.endRow; ++y)
   {
     for (std::int64_t firstX = 0; firstX < plane.domain.x; firstX += WarpBlock)
     {
       const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
+      const int filled = (count + 15) / 16 * 16; // beyond the row stand voxels that do not move
       for (int c = 0; c < 3; ++c)
       {
         const float * row = plane.v[c] + y * plane.vRowStride + firstX;
@@ -178,16 +204,20 @@ WarpRows(const WarpPlane & plane, WarpRowsResult & result)
         {
           v[c][i] = row[i];
         }
+        for (int i = count; i < filled; ++i)
+        {
+          v[c][i] = 0;
+        }
       }
-      result.largestAlongZ = LocateBlock(plane, firstX, y, count, v, result.largestAlongZ, cells);
-      InterpolateBlock(plane, count, cells, sample);
+      result.largestAlongZ = LocateBlock(plane, firstX, y, filled, v, result.largestAlongZ, cells);
+      InterpolateBlock(plane, filled, cells, sample);
       for (int c = 0; c < 3; ++c)
       {
         float * __restrict out = plane.output[c] + y * plane.outputRowStride + firstX;
         FFDP_SIMD
         for (int i = 0; i < count; ++i)
         {
-          out[i] = plane.keep * v[c][i] + plane.gain * sample[i][c];
+          out[i] = keep * v[c][i] + gain * sample[c][i];
         }
       }
       if (TResidual)
@@ -196,10 +226,10 @@ WarpRows(const WarpPlane & plane, WarpRowsResult & result)
         FFDP_SIMD
         for (int i = 0; i < count; ++i)
         {
-          const float x = v[0][i] + sample[i][0];
-          const float yy = v[1][i] + sample[i][1];
-          const float z = v[2][i] + sample[i][2];
-          residual[i] = x * x + yy * yy + z * z;
+          const float dx = v[0][i] + sample[0][i];
+          const float dy = v[1][i] + sample[1][i];
+          const float dz = v[2][i] + sample[2][i];
+          residual[i] = dx * dx + dy * dy + dz * dz;
         }
         result.residual = LargestFinite(residual, WarpBlock, result.residual);
       }
