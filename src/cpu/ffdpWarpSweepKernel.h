@@ -263,8 +263,22 @@ PackWarpPlane(const float * const * components,
       row[packedRow - 1 - k] = 0;
     }
     row += WarpPlane::PackedFloats;
-    FFDP_SIMD
-    for (std::int64_t i = 0; i < width; ++i)
+    std::int64_t i = 0;
+#if FFDP_ISA_AVX2
+    for (; i + 4 <= width; i += 4)
+    {
+      __m128 voxel0 = _mm_loadu_ps(x + i);
+      __m128 voxel1 = _mm_loadu_ps(yy + i);
+      __m128 voxel2 = _mm_loadu_ps(z + i);
+      __m128 voxel3 = _mm_setzero_ps();
+      _MM_TRANSPOSE4_PS(voxel0, voxel1, voxel2, voxel3); // three components and zeros become four voxels
+      _mm_storeu_ps(row + 4 * i, voxel0);
+      _mm_storeu_ps(row + 4 * i + 4, voxel1);
+      _mm_storeu_ps(row + 4 * i + 8, voxel2);
+      _mm_storeu_ps(row + 4 * i + 12, voxel3);
+    }
+#endif
+    for (; i < width; ++i)
     {
       row[4 * i] = x[i];
       row[4 * i + 1] = yy[i];
