@@ -94,6 +94,8 @@ float
 RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
 {
   const Extent & domain = sweep.u.domain;
+  Require(std::max({ domain.x, domain.y, domain.z }) < (1 << 24),
+          "a warp of more than 2^24 voxels along an axis cannot be addressed with floats");
   RequirePlanes(sweep.u, sweep.first, sweep.end, CompositionHalo(sweep.boundAlongZ), "the warp that is sampled");
   // Displacements are limited to one voxel outside, so no more planes than exist are ever in reach.
   const std::int64_t           reach = std::min(CompositionHalo(sweep.boundAlongZ), domain.z);
