@@ -81,6 +81,32 @@ Compose(WarpSweep sweep, const CompositionParameters & parameters, float gain, u
   RunWarpSweep(sweep, false, threads);
 }
 
+/** What the kernel needs for rows of one plane; `packed` are the old planes within reach of it. */
+WarpPlane
+DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reach, const float * const * packed)
+{
+  WarpPlane plane;
+  plane.packed = packed;
+  for (int c = 0; c < 3; ++c)
+  {
+    plane.v[c] = sweep.v.Row(c, 0, rows.z);
+    plane.output[c] = sweep.output.Row(c, 0, rows.z);
+  }
+  plane.vRowStride = sweep.v.rowStride;
+  plane.outputRowStride = sweep.output.rowStride;
+  plane.domain = sweep.u.domain;
+  plane.z = rows.z;
+  plane.firstRow = rows.firstRow;
+  plane.endRow = rows.endRow;
+  plane.reach = reach;
+  plane.step = sweep.step;
+  plane.keep = sweep.keep;
+  plane.gain = sweep.gain;
+  plane.boundAlongZ = sweep.boundAlongZ;
+  plane.edge = sweep.border == WarpBorder::Edge;
+  return plane;
+}
+
 } // namespace
 
 std::int64_t
@@ -116,26 +142,8 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
       // A plane outside has weight 0; the nearest one stands in for it.
       table[i] = window(std::max<std::int64_t>(0, std::min(domain.z - 1, rows.z - reach + i)));
     }
-    WarpPlane plane;
-    plane.packed = table;
-    for (int c = 0; c < 3; ++c)
-    {
-      plane.v[c] = sweep.v.Row(c, 0, rows.z);
-      plane.output[c] = sweep.output.Row(c, 0, rows.z);
-    }
-    plane.vRowStride = sweep.v.rowStride;
-    plane.outputRowStride = sweep.output.rowStride;
-    plane.domain = domain;
-    plane.z = rows.z;
-    plane.firstRow = rows.firstRow;
-    plane.endRow = rows.endRow;
-    plane.reach = reach;
-    plane.step = sweep.step;
-    plane.keep = sweep.keep;
-    plane.gain = sweep.gain;
-    plane.boundAlongZ = sweep.boundAlongZ;
-    plane.edge = sweep.border == WarpBorder::Edge;
-    WarpRowsResult found = results[rows.worker];
+    const WarpPlane plane = DescribePlane(sweep, rows, reach, table);
+    WarpRowsResult  found = results[rows.worker];
     warpRows(plane, found);
     results[rows.worker] = found;
   };
