@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpInverse.h"
+#include "ffdpWarpGrid.h"
 
 #include "ffdpAllocationMeter.h"
 #include "ffdpTestSupport.h"
@@ -200,7 +201,7 @@ TEST(Inverse, BytesDoNotDependOnThreadsInstructionsOrSlabs)
   });
 
   // Slabs take the same number of steps from 0: the first of them leads to -u.
-  const std::int64_t halo = CompositionHalo(FindWarpReach(u.View()).axis[2]);
+  const std::int64_t halo = CompositionHalo(float(MeasureWarp(u.View()).largest[2]));
   for (std::int64_t cut = 1; cut < size.z; ++cut)
   {
     const Warp<float> uLow = u.Slab(0, cut + halo), uHigh = u.Slab(cut - halo, size.z);

@@ -19,6 +19,7 @@
 
 #include "ffdpInPlaceSweep.h"
 #include "ffdpTrilinearTerms.h"
+#include "ffdpWarpGrid.h"
 #include "ffdpWarpSweep.h"
 
 #include <cmath>
@@ -214,31 +215,6 @@ SquareWarp(const WarpView<float> &       u,
   Compose(sweep, parameters, parameters.stepScale, threads);
 }
 
-WarpReach
-FindWarpReach(const WarpView<const float> & warp, unsigned threads)
-{
-  RequirePlanarWarp(warp, "the warp");
-  std::vector<float> largest(4 * std::size_t(ResolveThreads(threads)), 0.0f);
-  const auto         reachOfRow = FFDP_SELECT_KERNEL(ReachOfRow);
-  ParallelFor(warp.planes, threads, [&](std::int64_t plane, unsigned worker) {
-    for (std::int64_t y = 0; y < warp.domain.y; ++y)
-    {
-      const std::int64_t  z = warp.firstPlane + plane;
-      const float * const rows[3] = { warp.Row(0, y, z), warp.Row(1, y, z), warp.Row(2, y, z) };
-      reachOfRow(rows, warp.domain.x, &largest[4 * worker]);
-    }
-  });
-  WarpReach reach;
-  for (std::size_t i = 0; i < largest.size(); ++i)
-  {
-    float & kind = i % 4 < 3 ? reach.axis[i % 4] : reach.norm;
-    kind = std::max(kind, largest[i]);
-  }
-  // A squared norm may overflow where its components do not.
-  reach.norm = std::max({ std::sqrt(reach.norm), reach.axis[0], reach.axis[1], reach.axis[2] });
-  return reach;
-}
-
 int
 CountSquarings(float largestNorm, float largestStep)
 {
@@ -255,13 +231,13 @@ int
 ExponentiateWarp(const WarpView<float> & v, const ExponentialParameters & parameters, unsigned threads)
 {
   Require(parameters.squarings <= 100, "an exponential has at most 100 squarings");
-  const WarpReach reach = FindWarpReach(v, threads);
-  const int       squarings =
-    parameters.squarings >= 0 ? parameters.squarings : CountSquarings(reach.norm, parameters.largestStep);
+  const WarpSize size = MeasureWarp(v, threads);
+  const int      squarings =
+    parameters.squarings >= 0 ? parameters.squarings : CountSquarings(float(size.norm), parameters.largestStep);
   CompositionParameters step;
   step.border = parameters.border;
   step.stepScale = std::ldexp(1.0f, -squarings);
-  step.boundAlongZ = reach.axis[2] * step.stepScale;
+  step.boundAlongZ = float(size.largest[2]) * step.stepScale;
   for (int i = 0; i < squarings; ++i)
   {
     SquareWarp(v, v.firstPlane, v.planes, step, threads);

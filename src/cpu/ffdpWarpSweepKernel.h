@@ -288,33 +288,7 @@ PackWarpPlane(const float * const * components,
   }
 }
 
-/** The largest finite magnitudes of a row: of each component and of the squared norm. */
-inline void
-ReachOfRow(const float * const * components, std::int64_t width, float * largest)
-{
-  for (std::int64_t first = 0; first < width; first += WarpBlock)
-  {
-    const int count = width - first < WarpBlock ? int(width - first) : WarpBlock;
-    float     magnitude[4][WarpBlock] = {};
-    FFDP_SIMD
-    for (int i = 0; i < count; ++i)
-    {
-      const float x = components[0][first + i];
-      const float y = components[1][first + i];
-      const float z = components[2][first + i];
-      magnitude[0][i] = MagnitudeOf(x);
-      magnitude[1][i] = MagnitudeOf(y);
-      magnitude[2][i] = MagnitudeOf(z);
-      magnitude[3][i] = x * x + y * y + z * z;
-    }
-    for (int k = 0; k < 4; ++k)
-    {
-      largest[k] = LargestFinite(magnitude[k], (count + 15) / 16 * 16, largest[k]);
-    }
-  }
-}
-
-/** The same for one component alone. */
+/** The largest finite magnitude of a row of one component. */
 inline float
 ReachOfComponent(const float * row, std::int64_t width, float largest)
 {
