@@ -205,20 +205,6 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
 
 } // namespace
 
-double
-LocalCorrelationResult::Loss() const
-{
-  double       sum = 0;
-  std::int64_t count = 0;
-  for (std::size_t plane = 0; plane < planeSums.size(); ++plane)
-  {
-    sum += planeSums[plane];
-    count += planeCounts[plane];
-  }
-  Require(count > 0, "the mask of a correlation is empty");
-  return -sum / double(count);
-}
-
 std::int64_t
 LocalCorrelationHalo(const LocalCorrelationParameters & parameters, bool withGradient)
 {
