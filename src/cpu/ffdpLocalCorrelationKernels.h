@@ -22,4 +22,6 @@
 
 #include "ffdpCorrelationRowsKernel.h"
 
+#include "ffdpCorrelationTileKernel.h"
+
 #include "ffdpLocalCorrelationKernel.h"
