@@ -59,51 +59,51 @@ FFDP_VOXEL_INLINE std::int64_t
   return column / 2 + (column % 2 ? half : 0);
 }
 
+/** What the terms of a row are for. */
+enum class TermsUse
+{
+  Value,
+  AntsGradient,
+  ExactGradient
+};
+
 /** gamma_own, and gamma_own mean_own - gamma mean_other. */
 template <typename T>
 FFDP_VOXEL_INLINE void
-StoreFields(const T & gamma, const T & gammaOwn, const T & meanOwn, const T & meanOther, float * to, std::int64_t pitch)
+StoreFields(const T & gamma, const T & perOwn, const T & meanOwn, const T & meanOther, float * to, std::int64_t pitch)
 {
+  const T gammaOwn = gamma * perOwn;
   Store(gammaOwn, to);
   Store(gammaOwn * meanOwn - gamma * meanOther, to + pitch);
 }
 
-/** Stores what the window of one column gives; returns the ANTs gradients, unscaled. */
-template <typename T>
-struct AntsGradients
+/** Stores what the windows of the columns at `at` give, their centers being at `center`; the ANTs gradients,
+ * unscaled, are left to the caller, who merges even and odd columns. */
+template <TermsUse VUse, typename T>
+FFDP_VOXEL_INLINE void
+UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std::int64_t center, T & moving, T & fixed)
 {
-  T moving = T{};
-  T fixed = T{};
-};
-
-template <typename T>
-FFDP_VOXEL_INLINE AntsGradients<T>
-                  UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std::int64_t center)
-{
-  AntsGradients<T> gradients;
   if (row.mask)
   {
     KeepMasked(row.mask + center, terms.correlation);
     KeepMasked(row.mask + center, terms.gamma);
-    KeepMasked(row.mask + center, terms.gammaFixed);
-    KeepMasked(row.mask + center, terms.gammaMoving);
   }
   Store(terms.correlation, row.correlation + at);
-  if (row.gamma)
+  if (VUse == TermsUse::ExactGradient)
   {
     const T fixedMean = terms.fixedMean + row.fixedShift;
     const T movingMean = terms.movingMean + row.movingShift;
     Store(terms.gamma, row.gamma + at);
     if (row.movingFields)
     {
-      StoreFields(terms.gamma, terms.gammaMoving, movingMean, fixedMean, row.movingFields + at, row.fieldPitch);
+      StoreFields(terms.gamma, terms.perMoving, movingMean, fixedMean, row.movingFields + at, row.fieldPitch);
     }
     if (row.fixedFields)
     {
-      StoreFields(terms.gamma, terms.gammaFixed, fixedMean, movingMean, row.fixedFields + at, row.fieldPitch);
+      StoreFields(terms.gamma, terms.perFixed, fixedMean, movingMean, row.fixedFields + at, row.fieldPitch);
     }
   }
-  else if (row.fixed)
+  if (VUse == TermsUse::AntsGradient)
   {
     T f = LoadAs<T>(row.fixed + center) - row.fixedShift - terms.fixedMean;
     T m = LoadAs<T>(row.moving + center) - row.movingShift - terms.movingMean;
@@ -112,20 +112,25 @@ FFDP_VOXEL_INLINE AntsGradients<T>
       KeepMasked(row.mask + center, f);
       KeepMasked(row.mask + center, m);
     }
-    gradients.moving = terms.gamma * f - terms.gammaMoving * m;
-    gradients.fixed = terms.gamma * m - terms.gammaFixed * f;
+    moving = terms.gamma * (f - terms.perMoving * m);
+    fixed = terms.gamma * (m - terms.perFixed * f);
   }
-  return gradients;
 }
 
 /** The sums over columns, and what each window gives. */
-template <int VRadius, bool VMaskedWindows>
+template <int VRadius, bool VMaskedWindows, TermsUse VUse>
 inline void
-TermsOfRow(const TermsRow & row, int radius, const float * taps, const CorrelationConstants & constants, float scale)
+TermsOfRow(const TermsRow &             rowInMemory,
+           int                          radius,
+           const float *                taps,
+           const CorrelationConstants & inMemory,
+           float                        scale)
 {
-  const float * const boxOrTaps = VRadius >= 0 ? nullptr : taps;
-  const std::int64_t  evenCenter = CenterOffset(radius, false, row.half);
-  const std::int64_t  oddCenter = CenterOffset(radius, true, row.half);
+  const TermsRow             row = rowInMemory; // copies that no store can change
+  const CorrelationConstants constants = inMemory;
+  const float * const        boxOrTaps = VRadius >= 0 ? nullptr : taps;
+  const std::int64_t         evenCenter = CenterOffset(radius, false, row.half);
+  const std::int64_t         oddCenter = CenterOffset(radius, true, row.half);
 
   ForRow((row.width + 1) / 2, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
     using T = decltype(type);
@@ -149,23 +154,28 @@ TermsOfRow(const TermsRow & row, int radius, const float * taps, const Correlati
       evenInverse = (evenInverse > T{}) & (evenWeight > T{}) ? one / (evenWeight > T{} ? evenWeight : one) : T{};
       oddInverse = (oddInverse > T{}) & (oddWeight > T{}) ? one / (oddWeight > T{} ? oddWeight : one) : T{};
     }
-    CorrelationTerms<T>    evenTerms = ComputeCorrelationTerms<T>(even, evenInverse, constants);
-    const AntsGradients<T> first = UseTerms(row, evenTerms, i, i + evenCenter);
-    CorrelationTerms<T>    oddTerms = ComputeCorrelationTerms<T>(odd, oddInverse, constants);
-    const AntsGradients<T> second = UseTerms(row, oddTerms, i + row.half, i + oddCenter);
-    if (row.movingGradient)
+    T                   evenMoving, evenFixed, oddMoving, oddFixed;
+    CorrelationTerms<T> evenTerms = ComputeCorrelationTerms<T>(even, evenInverse, constants);
+    UseTerms<VUse>(row, evenTerms, i, i + evenCenter, evenMoving, evenFixed);
+    CorrelationTerms<T> oddTerms = ComputeCorrelationTerms<T>(odd, oddInverse, constants);
+    UseTerms<VUse>(row, oddTerms, i + row.half, i + oddCenter, oddMoving, oddFixed);
+    if (VUse == TermsUse::AntsGradient)
     {
-      StoreMerged(first.moving * scale, second.moving * scale, row.movingGradient + 2 * i);
-    }
-    if (row.fixedGradient)
-    {
-      StoreMerged(first.fixed * scale, second.fixed * scale, row.fixedGradient + 2 * i);
+      if (row.movingGradient)
+      {
+        StoreMerged(evenMoving * scale, oddMoving * scale, row.movingGradient + 2 * i);
+      }
+      if (row.fixedGradient)
+      {
+        StoreMerged(evenFixed * scale, oddFixed * scale, row.fixedGradient + 2 * i);
+      }
     }
   });
 }
 
 inline void
 ComputeTermsRow(const TermsRow &             row,
+                TermsUse                     use,
                 bool                         maskedWindows,
                 int                          radius,
                 const float *                taps,
@@ -174,13 +184,25 @@ ComputeTermsRow(const TermsRow &             row,
 {
   WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
     constexpr int Radius = decltype(knownRadius)::value;
-    if (maskedWindows)
+    const auto    withUse = [&](auto knownUse) FFDP_INLINE_LAMBDA {
+      constexpr TermsUse Use = decltype(knownUse)::value;
+      if (maskedWindows)
+      {
+        TermsOfRow<Radius, true, Use>(row, radius, taps, constants, scale);
+      }
+      else
+      {
+        TermsOfRow<Radius, false, Use>(row, radius, taps, constants, scale);
+      }
+    };
+    switch (use)
     {
-      TermsOfRow<Radius, true>(row, radius, taps, constants, scale);
-    }
-    else
-    {
-      TermsOfRow<Radius, false>(row, radius, taps, constants, scale);
+      case TermsUse::Value:
+        return withUse(std::integral_constant<TermsUse, TermsUse::Value>{});
+      case TermsUse::AntsGradient:
+        return withUse(std::integral_constant<TermsUse, TermsUse::AntsGradient>{});
+      case TermsUse::ExactGradient:
+        return withUse(std::integral_constant<TermsUse, TermsUse::ExactGradient>{});
     }
   });
 }

@@ -88,9 +88,17 @@ protected:
   float *
   ImageRow(int image, std::int64_t y, std::int64_t z) const
   {
-    const std::int64_t slot = z % m_Layout.imagePlanes + image * m_Layout.imagePlanes;
+    const std::int64_t slot = z % m_Layout.imagePlanes;
     const std::int64_t row = y - (m_Y0 - m_Task.radius[1]);
-    return m_Piece.scratch + m_Layout.images + (slot * m_Layout.imageRows + row) * m_Layout.pitch;
+    return m_Piece.scratch + m_Layout.images + image * m_Layout.imagePitch +
+           (slot * m_Layout.imageRows + row) * m_Layout.pitch;
+  }
+
+  /** A row that stands for those outside the volume: it holds the value that adds nothing to a sum. */
+  float *
+  OutsideRow(int image) const
+  {
+    return m_Piece.scratch + m_Layout.images + (image + 1) * m_Layout.imagePitch - m_Layout.pitch;
   }
 
   /** Field f of plane z, row y, its column 0 at m_X0. */

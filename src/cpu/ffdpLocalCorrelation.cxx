@@ -166,7 +166,7 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
   const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
-  const auto               rowsLength = std::size_t(4 * PairLength(std::max(task.radius[1], task.radius[2])));
+  const auto               rowsLength = std::size_t(2 * PairLength(std::max(task.radius[1], task.radius[2])));
 
   AlignedBuffer<float>         floats(workers * std::size_t(layout.total));
   AlignedBuffer<const float *> rows(workers * rowsLength);
@@ -257,13 +257,7 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
     task.inverseWeight[axis] = weights.inverse[axis].data();
   }
 
-  const double fixedDeviation = std::sqrt(parameters.fixedVariance);
-  const double movingDeviation = std::sqrt(parameters.movingVariance);
-  task.constants.fixedScale = float(1 / parameters.fixedVariance);
-  task.constants.movingScale = float(1 / parameters.movingVariance);
-  task.constants.productScale = float(1 / (fixedDeviation * movingDeviation));
-  task.constants.fixedPerMoving = float(fixedDeviation / movingDeviation);
-  task.constants.movingPerFixed = float(movingDeviation / fixedDeviation);
+  task.constants.scale = float(1 / (std::sqrt(parameters.fixedVariance) * std::sqrt(parameters.movingVariance)));
   task.constants.epsilon = float(parameters.epsilon);
   task.constants.flatValue = float(parameters.flatValue);
 

@@ -127,16 +127,16 @@ private:
 
     ImageRows rows;
     rows.fixed = m_Piece.rows + length;
-    rows.moving = m_Piece.rows + 2 * length;
-    rows.mask = m_Task.WindowsAreMasked() ? m_Piece.rows + 3 * length : nullptr;
+    rows.movingOffset = m_Layout.imagePitch;
+    rows.maskOffset = 2 * m_Layout.imagePitch;
+    rows.masked = m_Task.WindowsAreMasked();
     rows.fixedShift = this->Shift(m_Task.fixed, z);
     rows.movingShift = this->Shift(m_Task.moving, z);
-    float * fixedFill = m_Piece.scratch + m_Layout.fixedFill;
-    float * movingFill = m_Piece.scratch + m_Layout.movingFill;
+    float * const outside = this->OutsideRow(0);
     for (std::int64_t i = 0; i < m_Layout.pitch; ++i)
     {
-      fixedFill[i] = rows.fixedShift;
-      movingFill[i] = rows.movingShift;
+      outside[i] = rows.fixedShift;
+      outside[i + rows.movingOffset] = rows.movingShift;
     }
     this->ReadImages(Min(m_Task.fixed.domain.z, z + r + (wanted[1] ? 2 : 1)));
 
@@ -153,12 +153,7 @@ private:
           const std::int64_t plane = z - r + j;
           const bool         needed = (j > 0 || wanted[0]) && (j + 1 < length || wanted[1]);
           const bool         inside = needed && plane >= 0 && plane < m_Task.fixed.domain.z;
-          rows.fixed[j] = inside ? this->ImageRow(0, y, plane) + at : fixedFill;
-          rows.moving[j] = inside ? this->ImageRow(1, y, plane) + at : movingFill;
-          if (rows.mask)
-          {
-            rows.mask[j] = inside ? this->ImageRow(2, y, plane) + at : this->Zeros();
-          }
+          rows.fixed[j] = inside ? this->ImageRow(0, y, plane) + at : outside;
         }
         PairProductSums(r,
                         m_Task.taps[2],
@@ -224,8 +219,9 @@ private:
       row.movingGradient = outputs.movingGradient ? merged : nullptr;
       row.fixedGradient = outputs.fixedGradient ? merged + m_Layout.pitch : nullptr;
     }
+    const TermsUse use = m_Task.exact ? TermsUse::ExactGradient : row.fixed ? TermsUse::AntsGradient : TermsUse::Value;
     ComputeTermsRow(
-      row, m_Task.WindowsAreMasked(), m_Task.radius[0], m_Task.taps[0], m_Task.constants, m_Task.gradientScale);
+      row, use, m_Task.WindowsAreMasked(), m_Task.radius[0], m_Task.taps[0], m_Task.constants, m_Task.gradientScale);
 
     if (y >= m_Piece.y0 && y < m_Piece.y1 && z >= m_Piece.z0 && z < m_Piece.z1)
     {

@@ -70,7 +70,7 @@ struct CorrelationPiece
   std::int64_t * counts;
   std::int64_t   stride;
   float *        scratch; ///< CorrelationScratch::total floats
-  const float ** rows;    ///< room for four windows of rows
+  const float ** rows;    ///< room for two windows of rows
 };
 
 /** Largest extent of a piece in x and y. Narrow enough that the window sums of a few rows stay in the first
@@ -91,9 +91,10 @@ struct CorrelationScratch
   std::int64_t pitch;       ///< of a row
   std::int64_t imagePlanes; ///< planes in the ring of image planes
   std::int64_t imageRows;   ///< rows of a plane in that ring
+  std::int64_t imagePitch;  ///< from an image to the next: a ring, and one row for what is outside the volume
   std::int64_t fieldPlanes; ///< planes in the ring of fields
   std::int64_t fieldRows;   ///< rows of a plane in that ring
-  std::int64_t productRing, fieldRing, rowSums, zeros, fixedFill, movingFill, inverseX, correlationRow, gradientRow;
+  std::int64_t productRing, fieldRing, rowSums, zeros, inverseX, correlationRow, gradientRow;
   std::int64_t images, fields, total;
 
   CorrelationScratch(const CorrelationTask & task, std::int64_t tileX, std::int64_t tileY)
@@ -117,12 +118,11 @@ struct CorrelationScratch
     fieldRing = take(task.exact ? PairLength(r[1]) * Channels : 0);
     rowSums = take(2 * Channels);
     zeros = take(Channels);
-    fixedFill = take(1);
-    movingFill = take(1);
     inverseX = take(1);
     correlationRow = take(1);
     gradientRow = take(2);
-    images = take((task.mask ? 3 : 2) * imagePlanes * imageRows);
+    imagePitch = (imagePlanes * imageRows + 1) * pitch;
+    images = take((task.mask ? 3 : 2) * (imagePlanes * imageRows + 1));
     fields = take(task.Fields() * fieldPlanes * fieldRows);
     total = next;
   }

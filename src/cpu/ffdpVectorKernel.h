@@ -32,22 +32,33 @@ constexpr int Lanes = 4;
 
 #if defined(__GNUC__) || defined(__clang__)
 typedef float Vector __attribute__((vector_size(Lanes * 4)));
+typedef float UnalignedVector __attribute__((vector_size(Lanes * 4), aligned(4)));
 
-/** Unaligned. Elementwise, so that a value does not depend on its place in the register. */
+template <typename T>
+struct InMemory
+{
+  using Type = T;
+};
+template <>
+struct InMemory<Vector>
+{
+  using Type = UnalignedVector;
+};
+
+/** Unaligned. Not by memcpy: the compiler must know that only floats are written, or it reads every address that
+ * a loop uses again after each store. */
 template <typename T>
 FFDP_VOXEL_INLINE T
 LoadAs(const float * from)
 {
-  T to;
-  __builtin_memcpy(&to, from, sizeof(T));
-  return to;
+  return *reinterpret_cast<const typename InMemory<T>::Type *>(from);
 }
 
 template <typename T>
 FFDP_VOXEL_INLINE void
 Store(const T & from, float * to)
 {
-  __builtin_memcpy(to, &from, sizeof(T));
+  *reinterpret_cast<typename InMemory<T>::Type *>(to) = from;
 }
 
 /** The values at even and at odd places of 2 * Lanes floats. */

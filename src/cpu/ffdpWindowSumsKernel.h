@@ -107,12 +107,14 @@ PairSums(int radius, const float * taps, const float * const * rows, std::int64_
   });
 }
 
-/** Rows of the two images (and of the mask, or null) at one y and 2r+2 successive planes. */
+/** Rows of the two images (and of the mask) at one y and 2r+2 successive planes. Those of the moving image and of
+ * the mask lie at a fixed distance from those of the fixed image. */
 struct ImageRows
 {
   const float ** fixed;
-  const float ** moving;
-  const float ** mask;
+  std::int64_t   movingOffset;
+  std::int64_t   maskOffset;
+  bool           masked;
   float          fixedShift;
   float          movingShift;
 };
@@ -126,14 +128,15 @@ struct ProductSums
   FFDP_VOXEL_INLINE void
   Read(const ImageRows & rows, int plane, std::int64_t x)
   {
-    f = LoadAs<T>(rows.fixed[plane] + x) - rows.fixedShift;
-    m = LoadAs<T>(rows.moving[plane] + x) - rows.movingShift;
+    const float * row = rows.fixed[plane] + x;
+    f = LoadAs<T>(row) - rows.fixedShift;
+    m = LoadAs<T>(row + rows.movingOffset) - rows.movingShift;
     if (VMasked)
     {
       weight = T{} + 1.0f;
-      KeepMasked(rows.mask[plane] + x, f);
-      KeepMasked(rows.mask[plane] + x, m);
-      KeepMasked(rows.mask[plane] + x, weight);
+      KeepMasked(row + rows.maskOffset, f);
+      KeepMasked(row + rows.maskOffset, m);
+      KeepMasked(row + rows.maskOffset, weight);
     }
     ff = f * f;
     mm = m * m;
@@ -272,7 +275,7 @@ PairProductSums(int               radius,
       PairProductSumsBox<decltype(knownRadius)::value, Masked>(radius, rows, count, pitch, first, second);
     });
   };
-  if (rows.mask)
+  if (rows.masked)
   {
     withMask(std::true_type{});
   }

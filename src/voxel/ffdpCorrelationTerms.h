@@ -27,11 +27,7 @@ namespace ffdp
 /** Constants of an evaluation. */
 struct CorrelationConstants
 {
-  float fixedScale;     ///< 1 / V_F
-  float movingScale;    ///< 1 / V_M
-  float productScale;   ///< 1 / sqrt(V_F V_M)
-  float fixedPerMoving; ///< sqrt(V_F / V_M)
-  float movingPerFixed; ///< sqrt(V_M / V_F)
+  float scale; ///< 1 / sqrt(V_F V_M): keeps products of variances in the range of a float
   float epsilon;
   float flatValue;
 };
@@ -43,17 +39,17 @@ struct CorrelationSums
   T f, m, ff, mm, fm;
 };
 
-/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g n_i) and its products, where
- * g = B C + epsilon and n_i is the sum of the window's weights; means are of the shifted intensities. */
+/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g n_i), where g = B C + epsilon V_F V_M
+ * and n_i is the sum of the window's weights. Means are of the shifted intensities. */
 template <typename T>
 struct CorrelationTerms
 {
   T correlation;
   T gamma;
-  T gammaFixed;  ///< gamma A C / g, multiplies F in the gradient for F
-  T gammaMoving; ///< gamma A B / g, multiplies M in the gradient for M
   T fixedMean;
   T movingMean;
+  T perFixed;  ///< A C / g: gamma times this multiplies F in the gradient for F
+  T perMoving; ///< A B / g: gamma times this multiplies M in the gradient for M
 };
 
 /** Variances below this part of the mean square that they are computed from are rounding error: about 32
@@ -74,9 +70,9 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   const T varianceM = meanSquareM - terms.movingMean * terms.movingMean;
   const T covariance = sums.fm * inverseWeight - terms.fixedMean * terms.movingMean;
 
-  const T B = varianceF * c.fixedScale;
-  const T C = varianceM * c.movingScale;
-  const T A = covariance * c.productScale;
+  const T A = covariance * c.scale;
+  const T B = varianceF * c.scale;
+  const T C = varianceM * c.scale;
   const T g = B * C + c.epsilon;
 
   // Written so that NaN falls to the flat side.
@@ -87,9 +83,9 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   const T ratio = textured ? A * inverse : zero;
 
   terms.correlation = textured ? A * ratio : zero + c.flatValue;
-  terms.gamma = (2.0f * c.productScale) * ratio * inverseWeight;
-  terms.gammaMoving = terms.gamma * (ratio * B) * c.fixedPerMoving;
-  terms.gammaFixed = terms.gamma * (ratio * C) * c.movingPerFixed;
+  terms.gamma = (2.0f * c.scale) * ratio * inverseWeight;
+  terms.perFixed = ratio * C;
+  terms.perMoving = ratio * B;
   return terms;
 }
 
