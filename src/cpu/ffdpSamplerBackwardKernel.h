@@ -89,7 +89,7 @@ DifferentiateBlock(const SamplerPlan & plan, const BlockStart & start, int count
       }
       else if (window.complete)
       {
-        GatherCorners<TEdge>(plan.image, window, positions, k, corners); // no corners, no derivative
+        LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners); // no corners, no derivative
       }
       else
       {
@@ -231,21 +231,46 @@ MultiplyByGradient(const float * __restrict g, int count, SamplerVectors & vecto
   }
 }
 
-/** From g dI/dX to S^T g dI/dX, in place. */
+/** From g dI/dX to S^T g dI/dX. */
 FFDP_VOXEL_INLINE void
-MultiplyByTransposedS(const float * S, int count, SamplerVectors & vectors)
+MultiplyByTransposedS(const float *          S,
+                      int                    count,
+                      const SamplerVectors & vectors,
+                      float * __restrict toX,
+                      float * __restrict toY,
+                      float * __restrict toZ)
 {
-  float * __restrict dx = vectors.value[0];
-  float * __restrict dy = vectors.value[1];
-  float * __restrict dz = vectors.value[2];
+  const float * __restrict dx = vectors.value[0];
+  const float * __restrict dy = vectors.value[1];
+  const float * __restrict dz = vectors.value[2];
+  const float s0 = S[0], s1 = S[1], s2 = S[2], s3 = S[3], s4 = S[4], s5 = S[5], s6 = S[6], s7 = S[7], s8 = S[8];
   FFDP_SIMD
   for (int k = 0; k < count; ++k)
   {
     const float x = dx[k], y = dy[k], z = dz[k];
-    dx[k] = (S[0] * x + S[3] * y) + S[6] * z;
-    dy[k] = (S[1] * x + S[4] * y) + S[7] * z;
-    dz[k] = (S[2] * x + S[5] * y) + S[8] * z;
+    toX[k] = (s0 * x + s3 * y) + s6 * z;
+    toY[k] = (s1 * x + s4 * y) + s7 * z;
+    toZ[k] = (s2 * x + s5 * y) + s8 * z;
   }
+}
+
+/** Stores or adds S^T g dI/dX of a block that begins at x. */
+FFDP_VOXEL_INLINE void
+StoreWarpGradient(const float *           S,
+                  int                     count,
+                  std::int64_t            x,
+                  const SamplerVectors &  vectors,
+                  const WarpGradientRow & to,
+                  bool                    accumulate)
+{
+  if (to.stride == 1 && to.floats[0] && to.floats[2] && !accumulate)
+  {
+    MultiplyByTransposedS(S, count, vectors, to.floats[0] + x, to.floats[1] + x, to.floats[2] + x);
+    return;
+  }
+  SamplerVectors product;
+  MultiplyByTransposedS(S, count, vectors, product.value[0], product.value[1], product.value[2]);
+  StoreVectors(product, count, x, to, accumulate);
 }
 
 /** One row of SampleBackward(); `mapGradient` may be null. */
@@ -274,8 +299,7 @@ SampleBackwardRow(const SamplerPlan &     plan,
     }
     if (warpGradient.stride > 0)
     {
-      MultiplyByTransposedS(plan.map.S, count, vectors);
-      StoreVectors(vectors, count, x, warpGradient, plan.accumulate);
+      StoreWarpGradient(plan.map.S, count, x, vectors, warpGradient, plan.accumulate);
     }
   }
   if (mapGradient)
@@ -332,8 +356,7 @@ FinishBackwardRow(const float *           S,
     {
       AddMapSums(vectors, count, x, sums);
     }
-    MultiplyByTransposedS(S, count, vectors);
-    StoreVectors(vectors, count, x, derivative, false);
+    StoreWarpGradient(S, count, x, vectors, derivative, false);
   }
   if (mapGradient)
   {

@@ -117,7 +117,7 @@ struct PlaneWindow
   std::int32_t  base;
   std::int32_t  first;
   std::int32_t  end;
-  bool          complete; ///< all planes of the image
+  bool          complete; ///< all planes of the image, and rows that hold two voxels side by side
 };
 
 /** The window for a block: all planes of most images, else those around the plane of the block's first voxel. */
@@ -125,9 +125,9 @@ FFDP_VOXEL_INLINE PlaneWindow
 PlaceWindow(const SamplerPlan & plan, const BlockStart & start)
 {
   const ImagePlanes & image = plan.image;
-  if (plan.planesInReach >= image.endPlane - image.firstPlane)
+  if (plan.planesInReach >= image.endPlane - image.firstPlane) // and there is a plane, see MakeSamplerPlan()
   {
-    return { image.data, image.firstPlane, image.firstPlane, image.endPlane, true };
+    return { image.data, image.firstPlane, image.firstPlane, image.endPlane, image.size[0] > 1 };
   }
   const float *      S = plan.map.S + 6;
   const float        displacement = (S[0] * start.u[0][0] + S[1] * start.u[1][0]) + S[2] * start.u[2][0];
@@ -207,9 +207,19 @@ IsBetween(__m256i i, std::int32_t first, std::int32_t end)
 }
 
 FFDP_VOXEL_INLINE __m256i
-ClampLanes(__m256i i, std::int32_t size)
+ClampLanes(__m256i i, std::int32_t lowest, std::int32_t highest)
 {
-  return _mm256_min_epi32(_mm256_max_epi32(i, _mm256_setzero_si256()), _mm256_set1_epi32(size - 1));
+  return _mm256_min_epi32(_mm256_max_epi32(i, _mm256_set1_epi32(lowest)), _mm256_set1_epi32(highest));
+}
+
+/** Offsets of eight voxels in the window. */
+FFDP_VOXEL_INLINE __m256i
+OffsetsOf(const ImagePlanes & image, const PlaneWindow & window, __m256i x, __m256i y, __m256i z)
+{
+  const __m256i plane = _mm256_sub_epi32(z, _mm256_set1_epi32(window.base));
+  const __m256i planes = _mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride)));
+  const __m256i rows = _mm256_mullo_epi32(y, _mm256_set1_epi32(std::int32_t(image.rowStride)));
+  return _mm256_add_epi32(_mm256_add_epi32(planes, rows), x);
 }
 
 /** IsInsideBuffer() for eight coordinates. */
@@ -221,18 +231,18 @@ AreInsideBuffer(__m256i index, __m256 fraction, std::int32_t size)
   return IsBetween(nearest, 0, size);
 }
 
-/** Corners of cells that are not all inside: zero where there is none, or clamped. Returns which lanes are valid. */
+/** Corners of cells that are not all inside: zero where there is none, or clamped. All reads are moved to where the
+ * image has voxels, two side by side at least, and then sorted out. Returns which lanes are valid. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE __m256
-GatherCorners(const ImagePlanes &      image,
-              const PlaneWindow &      window,
-              const SamplerPositions & positions,
-              int                      k,
-              CellCorners &            c)
+LoadBorderCorners(const ImagePlanes &      image,
+                  const PlaneWindow &      window,
+                  const SamplerPositions & positions,
+                  int                      k,
+                  CellCorners &            c)
 {
-  const __m256i one = _mm256_set1_epi32(1);
-  __m256i       at[3][2], has[3][2];
-  __m256i       valid = _mm256_set1_epi32(-1);
+  __m256i at[3][2], has[3][2];
+  __m256i valid = _mm256_set1_epi32(-1);
   for (int axis = 0; axis < 3; ++axis)
   {
     const std::int32_t first = axis == 2 ? image.firstPlane : 0;
@@ -245,25 +255,27 @@ GatherCorners(const ImagePlanes &      image,
     }
     for (int side = 0; side < 2; ++side)
     {
-      const __m256i i = side ? _mm256_add_epi32(index, one) : index;
-      at[axis][side] = TEdge ? ClampLanes(i, image.size[axis]) : i;
-      has[axis][side] = IsBetween(at[axis][side], first, end);
+      const __m256i i = side ? _mm256_add_epi32(index, _mm256_set1_epi32(1)) : index;
+      const __m256i used = TEdge ? ClampLanes(i, 0, image.size[axis] - 1) : i;
+      has[axis][side] = IsBetween(used, first, end);
+      at[axis][side] = axis == 0 ? used : ClampLanes(used, first, end - 1);
     }
   }
+  const __m256i pairs = ClampLanes(at[0][0], 0, image.size[0] - 2);
+  const __m256  isFirst[2] = { _mm256_castsi256_ps(_mm256_cmpeq_epi32(at[0][0], pairs)),
+                               _mm256_castsi256_ps(_mm256_cmpeq_epi32(at[0][1], pairs)) };
   for (int row = 0; row < 4; ++row)
   {
-    const int     sy = row & 1, sz = row >> 1;
+    const int                sy = row & 1, sz = row >> 1;
+    alignas(32) std::int32_t offset[8];
+    _mm256_store_si256(reinterpret_cast<__m256i *>(offset), OffsetsOf(image, window, pairs, at[1][sy], at[2][sz]));
+    __m256 a, b;
+    LoadNeighbors(window.data, offset, a, b);
     const __m256i mask = _mm256_and_si256(_mm256_and_si256(has[1][sy], has[2][sz]), valid);
-    const __m256i plane = _mm256_sub_epi32(at[2][sz], _mm256_set1_epi32(window.base));
-    const __m256i offset =
-      _mm256_add_epi32(_mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride))),
-                       _mm256_mullo_epi32(at[1][sy], _mm256_set1_epi32(std::int32_t(image.rowStride))));
-    for (int side = 0; side < 2; ++side)
-    {
-      const __m256  lanes = _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][side]));
-      const __m256i o = _mm256_add_epi32(offset, at[0][side]);
-      (side ? c.b : c.a)[row] = _mm256_mask_i32gather_ps(_mm256_setzero_ps(), window.data, o, lanes, 4);
-    }
+    c.a[row] =
+      _mm256_and_ps(_mm256_blendv_ps(b, a, isFirst[0]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][0])));
+    c.b[row] =
+      _mm256_and_ps(_mm256_blendv_ps(b, a, isFirst[1]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][1])));
   }
   return _mm256_castsi256_ps(valid);
 }
@@ -273,7 +285,8 @@ FFDP_VOXEL_INLINE void
 LoadCorners(const ImagePlanes & image, const PlaneWindow & window, const std::int32_t * offset, CellCorners & c)
 {
   // Of the four rows only this one is new to the cache, and it moves too irregularly for the hardware to foresee.
-  _mm_prefetch(reinterpret_cast<const char *>(window.data + image.planeStride + 5 * image.rowStride + offset[0]), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char *>(window.data + image.planeStride + 5 * image.rowStride + offset[0]),
+               _MM_HINT_T0);
   LoadNeighbors(window.data, offset, c.a[0], c.b[0]);
   LoadNeighbors(window.data + image.rowStride, offset, c.a[1], c.b[1]);
   LoadNeighbors(window.data + image.planeStride, offset, c.a[2], c.b[2]);
@@ -312,11 +325,8 @@ LocateCells(const SamplerPlan & plan,
     }
     if (allInside)
     {
-      const __m256i plane = _mm256_sub_epi32(p.index[2], _mm256_set1_epi32(window.base));
-      const __m256i rows =
-        _mm256_add_epi32(_mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride))),
-                         _mm256_mullo_epi32(p.index[1], _mm256_set1_epi32(std::int32_t(image.rowStride))));
-      _mm256_store_si256(reinterpret_cast<__m256i *>(cells.offset + k), _mm256_add_epi32(rows, p.index[0]));
+      _mm256_store_si256(reinterpret_cast<__m256i *>(cells.offset + k),
+                         OffsetsOf(image, window, p.index[0], p.index[1], p.index[2]));
     }
     else
     {

@@ -80,7 +80,7 @@ InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, 
       }
       else if (window.complete)
       {
-        valid = GatherCorners<TEdge>(plan.image, window, positions, k, corners);
+        valid = LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners);
       }
       else
       {
@@ -91,7 +91,7 @@ InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, 
       const __m256 fy = _mm256_load_ps(positions.fraction[1] + k);
       const __m256 fz = _mm256_load_ps(positions.fraction[2] + k);
       const __m256 value = AddPlanesOfLanes(PlaneValues(corners, 0, fx, fy), PlaneValues(corners, 2, fx, fy), fz);
-      _mm256_store_ps(values + k, TEdge ? _mm256_blendv_ps(_mm256_set1_ps(plan.outside), value, valid) : value);
+      _mm256_storeu_ps(values + k, TEdge ? _mm256_blendv_ps(_mm256_set1_ps(plan.outside), value, valid) : value);
     }
     return;
   }
@@ -150,28 +150,23 @@ SampleRow(const SamplerPlan & plan, const WarpRow & u, std::int64_t width, std::
   {
     const int        count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
     const BlockStart start = StartBlock(plan, u, x, y, z, count, copy);
+    // eight values at a time go straight to the output where they fit
+    float * const to = plan.accumulate || count % 8 != 0 ? values : out + x;
     if (TNearest)
     {
-      PickNearest<TEdge>(plan, start, count, values);
+      PickNearest<TEdge>(plan, start, count, to);
     }
     else
     {
-      InterpolateBlock<TEdge>(plan, start, count, values);
+      InterpolateBlock<TEdge>(plan, start, count, to);
     }
-    float * __restrict to = out + x;
-    if (plan.accumulate)
+    for (int k = 0; plan.accumulate && k < count; ++k)
     {
-      for (int k = 0; k < count; ++k)
-      {
-        to[k] += values[k];
-      }
+      out[x + k] += values[k];
     }
-    else
+    for (int k = 0; !plan.accumulate && to == values && k < count; ++k)
     {
-      for (int k = 0; k < count; ++k)
-      {
-        to[k] = values[k];
-      }
+      out[x + k] = values[k];
     }
   }
 }

@@ -157,7 +157,7 @@ MakeSamplerPlan(const TView & image, const char * name, const CompositeMap & map
   plan.map = MakeSamplerMap(map);
   plan.outside = parameters.border == Border::Edge && image.firstPlane == 0 ? parameters.outsideValue + 0.0f : 0.0f;
   plan.accumulate = parameters.accumulate;
-  const bool ascending = image.rowStride >= image.domain.x && image.planeStride >= image.rowStride;
+  const bool ascending = image.planes > 0 && image.rowStride >= image.domain.x && image.planeStride >= image.rowStride;
   plan.planesInReach = ascending ? std::int32_t(std::numeric_limits<std::int32_t>::max() / image.planeStride) : 0;
   for (float & zero : plan.zeros)
   {
