@@ -286,38 +286,51 @@ TEST(Sampler, TwoComponentsLeaveTheThirdAxisAlone)
 }
 
 #ifdef __linux__
-// Planes of 2^31 elements and more, of which only a few pages are touched: offsets need 64 bits.
-TEST(Sampler, PlanesMayHaveMoreThanTwoToTheThirtyOneElements)
+// Large strides in an address range of which only a few pages are touched. 2^28 elements per plane: 32-bit offsets
+// reach some of the planes. 2^31 and more: not even one.
+TEST(Sampler, OffsetsMayNeedMoreThan32Bits)
 {
-  const Extent       size{ 37, 5, 3 };
-  const std::int64_t stride = (std::int64_t(1) << 31) + 1000;
-  const std::size_t  bytes = std::size_t(3 * stride) * sizeof(float);
-  void * const       memory =
-    mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
+  const Extent        size{ 37, 5, 11 };
+  const Volume<float> image = RandomVolume(size, 6), g = RandomVolume(size, 7);
+  const CompositeMap  map = ObliqueMap();
+  const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, size, map, 19));
+  for (const std::int64_t stride : { std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
   {
-    GTEST_SKIP() << "no address space for a large plane";
-  }
-  const Volume<float> image = RandomVolume(size, 6);
-  VolumeView<float>   large(static_cast<float *>(memory), size);
-  large.planeStride = stride;
-  large.rowStride = stride / 8;
-  for (std::int64_t z = 0; z < size.z; ++z)
-  {
-    for (std::int64_t y = 0; y < size.y; ++y)
+    const std::size_t bytes = std::size_t(size.z * stride) * sizeof(float);
+    void * const      memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
     {
-      std::copy_n(&image.At(0, y, z), size.x, large.Row(y, z));
+      GTEST_SKIP() << "no address range of " << bytes << " bytes";
     }
+    VolumeView<float> large(static_cast<float *>(memory), size);
+    large.planeStride = stride;
+    large.rowStride = stride / 8;
+    for (std::int64_t z = 0; z < size.z; ++z)
+    {
+      for (std::int64_t y = 0; y < size.y; ++y)
+      {
+        std::copy_n(&image.At(0, y, z), size.x, large.Row(y, z));
+      }
+    }
+    for (const SamplerParameters & parameters : AllSamplerParameters())
+    {
+      Volume<float> out(size);
+      Sample(large, map, u.View(), out.View(), parameters, 2);
+      EXPECT_TRUE(SameBytes(out.values, SampleVolume(image, map, u.View(), size, parameters).values));
+      if (parameters.interpolation == Interpolation::Linear)
+      {
+        Warp<float> gradient(size), expected(size);
+        SampleBackward(large, map, u.View(), g.View(), gradient.View(), false, parameters, 2);
+        SampleBackward(image.View(), map, u.View(), g.View(), expected.View(), false, parameters, 2);
+        for (int c = 0; c < 3; ++c)
+        {
+          EXPECT_TRUE(SameBytes(gradient.component[c].values, expected.component[c].values));
+        }
+      }
+    }
+    munmap(memory, bytes);
   }
-  const CompositeMap map = ObliqueMap();
-  const Warp<float>  u = ConvertWarp<float>(WarpToRandomPoints(size, size, map, 19));
-  for (const SamplerParameters & parameters : AllSamplerParameters())
-  {
-    Volume<float> out(size);
-    Sample(large, map, u.View(), out.View(), parameters, 2);
-    EXPECT_TRUE(SameBytes(out.values, SampleVolume(image, map, u.View(), size, parameters).values));
-  }
-  munmap(memory, bytes);
 }
 #endif
 
