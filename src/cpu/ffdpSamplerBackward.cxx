@@ -27,6 +27,8 @@
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
 #include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerAdjointKernel.h"
+#include "ffdpForEachInstructionSet.h"
 
 namespace ffdp
 {

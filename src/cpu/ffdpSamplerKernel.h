@@ -65,7 +65,7 @@ InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, 
 {
   SamplerPositions positions;
 #if FFDP_ISA_AVX2
-  if (plan.planesInReach > 1)
+  if (plan.planesInReach > 0)
   {
     SamplerCells      cells;
     const PlaneWindow window = PlaceWindow(plan, start);
