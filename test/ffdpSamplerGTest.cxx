@@ -174,33 +174,37 @@ TEST(Sampler, BordersFadeToZeroOrFollowItk)
 
 TEST(Sampler, BytesDoNotDependOnThreadsSlabsOrInstructions)
 {
-  const CompositeMap map = ObliqueMap();
-  for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 40, 3 }, Extent{ 33, 19, 1 } })
-  {
-    const Extent        imageSize = ImageSizeFor(size);
-    const Volume<float> image = RandomVolume(imageSize, 15);
-    const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, imageSize, map, 21));
-    for (const SamplerParameters & parameters : AllSamplerParameters())
+  // S = identity is a case of its own in some of the code
+  for (const bool plainS : { false, true })
+    for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 40, 3 }, Extent{ 33, 19, 1 } })
     {
-      const Volume<float> once = SampleVolume(image, map, u.View(), size, parameters, 1);
-      for (const unsigned threads : ThreadCounts())
+      CompositeMap       map = ObliqueMap();
+      const CompositeMap plain;
+      std::copy(plain.S, plain.S + (plainS ? 9 : 0), map.S);
+      const Extent        imageSize = ImageSizeFor(size);
+      const Volume<float> image = RandomVolume(imageSize, 15);
+      const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, imageSize, map, 21));
+      for (const SamplerParameters & parameters : AllSamplerParameters())
       {
-        EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters, threads).values, once.values));
-      }
-      ForEachInstructionSet(
-        [&] { EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters).values, once.values)); });
-      for (std::int64_t cut = 1; cut < size.z; ++cut)
-      {
-        for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, size.z } })
+        const Volume<float> once = SampleVolume(image, map, u.View(), size, parameters, 1);
+        for (const unsigned threads : ThreadCounts())
         {
-          const Warp<float> slab = u.Slab(range.first, range.end);
-          Volume<float>     out(size, range.first, range.end - range.first);
-          Sample(image.View(), map, slab.View(), out.View(), parameters, 2);
-          EXPECT_TRUE(SameBytes(out.values, once.Slab(range.first, range.end).values));
+          EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters, threads).values, once.values));
+        }
+        ForEachInstructionSet(
+          [&] { EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters).values, once.values)); });
+        for (std::int64_t cut = 1; cut < size.z; ++cut)
+        {
+          for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, size.z } })
+          {
+            const Warp<float> slab = u.Slab(range.first, range.end);
+            Volume<float>     out(size, range.first, range.end - range.first);
+            Sample(image.View(), map, slab.View(), out.View(), parameters, 2);
+            EXPECT_TRUE(SameBytes(out.values, once.Slab(range.first, range.end).values));
+          }
         }
       }
     }
-  }
 }
 
 TEST(Sampler, SlabsOfTheImageAddUpToTheWhole)

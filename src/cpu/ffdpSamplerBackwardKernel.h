@@ -79,7 +79,14 @@ DifferentiateBlock(const SamplerPlan & plan, const BlockStart & start, int count
   {
     SamplerCells      cells;
     const PlaneWindow window = PlaceWindow(plan, start);
-    LocateCells(plan, start, window, count, positions, cells);
+    if (plan.map.plain)
+    {
+      LocateCells<true>(plan, start, window, count, positions, cells);
+    }
+    else
+    {
+      LocateCells<false>(plan, start, window, count, positions, cells);
+    }
     for (int k = 0; k < count; k += 8)
     {
       CellCorners corners;

@@ -48,6 +48,7 @@ struct SamplerMap
   double A[9];
   double t[3];
   float  S[9];
+  bool   plain; ///< S is the identity
   alignas(64) std::int32_t stepIndex[3][SamplerBlock];
   alignas(64) float stepFraction[3][SamplerBlock];
 };
@@ -112,10 +113,12 @@ MakeSamplerMap(const CompositeMap & map)
 {
   SamplerMap plan;
   bool       finite = true;
+  plan.plain = true;
   for (int i = 0; i < 9; ++i)
   {
     plan.A[i] = map.A[i];
     plan.S[i] = float(map.S[i]);
+    plan.plain = plan.plain && plan.S[i] == (i % 4 == 0 ? 1.0f : 0.0f);
     finite = finite && std::isfinite(map.A[i]) && std::isfinite(plan.S[i]);
   }
   for (int c = 0; c < 3; ++c)
