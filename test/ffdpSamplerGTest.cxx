@@ -246,6 +246,23 @@ TEST(Sampler, SlabsOfTheImageAddUpToTheWhole)
   });
 }
 
+// Halves of the smallest number round to negative zeros, and only their sum in one piece would keep the sign.
+TEST(Sampler, SlabsOfTheImageAgreeOnTheSignOfZero)
+{
+  const Extent        size{ 9, 1, 2 };
+  const Volume<float> image(size, -std::numeric_limits<float>::denorm_min());
+  CompositeMap        map;
+  map.t[2] = 0.5;
+  ForEachInstructionSet([&] {
+    SamplerParameters parameters;
+    Volume<float>     sum(size);
+    parameters.accumulate = true;
+    Sample(image.Slab(0, 1).View(), map, {}, sum.View(), parameters);
+    Sample(image.Slab(1, 2).View(), map, {}, sum.View(), parameters);
+    EXPECT_TRUE(SameBytes(sum.values, SampleVolume(image, map, {}, size, {}).values));
+  });
+}
+
 TEST(Sampler, NotANumberAndInfinityAreOutside)
 {
   const Extent size{ 21, 5, 3 };

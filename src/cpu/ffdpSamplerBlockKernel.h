@@ -189,7 +189,7 @@ struct CellCorners
 FFDP_VOXEL_INLINE __m128
 LoadTwoPairs(const float * first, const float * second)
 {
-  const __m128 low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double *>(first)));
+  const __m128 low = _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(first)));
   return _mm_loadh_pi(low, reinterpret_cast<const __m64 *>(second));
 }
 
