@@ -43,6 +43,7 @@ protected:
     m_Z0 = Max(0, piece.z0 - widen * task.radius[2]);
     m_Z1 = Min(size.z, piece.z1 + widen * task.radius[2]);
     m_NextImagePlane = Max(0, m_Z0 - task.radius[2]);
+    m_LastImagePlane = Min(size.z, m_Z1 + task.radius[2]);
     // What lies outside the volume must be zero, and it is never written: once is enough.
     for (std::int64_t i = 0; i < m_Layout.total; ++i)
     {
@@ -74,6 +75,13 @@ protected:
   Split(std::int64_t column) const
   {
     return column / 2 + (column % 2) * m_Layout.half;
+  }
+
+  /** Room for the addresses of two neighboring windows of rows or planes. */
+  const float **
+  RowPointers(int which) const
+  {
+    return m_Piece.rows + which * PairLength(int(Max(m_Task.radius[1], m_Task.radius[2])));
   }
 
   /** As many as a row of all channels has. */
@@ -135,6 +143,31 @@ protected:
         }
       }
     }
+  }
+
+  /** Fetches row y of the planes that ReadImages() will copy next. A piece is too narrow for the processor to see
+   * where its rows go on. */
+  void
+  PrefetchImages(std::int64_t y) const
+  {
+#if defined(__GNUC__) || defined(__clang__)
+    constexpr std::int64_t Line = 16;
+    const std::int64_t     x0 = m_X0 - m_Task.radius[0] + this->FirstColumn();
+    const std::int64_t     x1 = m_X0 - m_Task.radius[0] + this->EndColumn();
+    const std::int64_t     end = Min(m_LastImagePlane, m_NextImagePlane + m_GroupZ);
+    for (std::int64_t z = m_NextImagePlane; z < end; ++z)
+    {
+      const float * fixed = m_Task.fixed.Row(y, z);
+      const float * moving = m_Task.moving.Row(y, z);
+      for (std::int64_t x = x0; x < x1; x += Line)
+      {
+        __builtin_prefetch(fixed + x, 0, 2);
+        __builtin_prefetch(moving + x, 0, 2);
+      }
+    }
+#else
+    (void)y;
+#endif
   }
 
   /** Columns of an image row in the ring that the volume has. */
@@ -199,7 +232,7 @@ protected:
   const int                m_Fields;
   const int                m_GroupZ;
   const int                m_GroupY;
-  std::int64_t             m_NextImagePlane;
+  std::int64_t             m_NextImagePlane, m_LastImagePlane;
   std::int64_t             m_X0, m_Width; ///< columns where terms are computed, whether the volume has them or not
   std::int64_t             m_Y0, m_Y1, m_Z0, m_Z1; ///< rows and planes where terms are computed
 };

@@ -34,6 +34,9 @@ namespace ffdp
 namespace
 {
 
+/** Outputs of this size are written past the caches: about as much as a last-level cache holds. */
+constexpr std::int64_t StreamedBytes = std::int64_t(32) << 20;
+
 /** A window never needs to reach further than from one end of the volume to the other. */
 int
 EffectiveRadius(int radius, std::int64_t size)
@@ -166,7 +169,7 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
   const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
-  const auto               rowsLength = std::size_t(2 * PairLength(std::max(task.radius[1], task.radius[2])));
+  const auto               rowsLength = std::size_t(3 * PairLength(std::max(task.radius[1], task.radius[2])));
 
   AlignedBuffer<float>         floats(workers * std::size_t(layout.total));
   AlignedBuffer<const float *> rows(workers * rowsLength);
@@ -243,6 +246,7 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
   task.mask = mask;
   task.outputs = outputs;
   task.maskWindows = parameters.maskWindows;
+  task.streamOutputs = fixed.domain.x * fixed.domain.y * planes * std::int64_t(sizeof(float)) >= StreamedBytes;
   task.exact = withGradient && parameters.gradient == LocalCorrelationParameters::Gradient::Exact;
 
   const std::int64_t size[3] = { fixed.domain.x, fixed.domain.y, fixed.domain.z };

@@ -86,20 +86,25 @@ private:
     const std::int64_t rowPitch = CorrelationScratch::Channels * pitch;
     const std::int64_t used = firstChannel * pitch; // channels lie side by side: one long row
     float *            sums = m_Piece.scratch + m_Layout.rowSums;
-    const float **     rows = m_Piece.rows;
+    const float **     rows = this->RowPointers(0);
 
     std::int64_t next = fillY0;
+    std::int64_t slot = 0; // of `next` in the ring; counted along, because a division per row shows
     for (std::int64_t y = y0 / m_GroupY * m_GroupY; y < y1; y += m_GroupY)
     {
       for (; next < Min(fillY1, y + m_GroupY + r); ++next)
       {
-        fill(next, ring + (next % ringRows) * rowPitch);
+        fill(next, ring + slot * rowPitch);
+        slot = slot + 1 < ringRows ? slot + 1 : 0;
       }
-      const bool wanted[2] = { y >= y0, m_GroupY == 2 && y + 1 < y1 };
+      const bool   wanted[2] = { y >= y0, m_GroupY == 2 && y + 1 < y1 };
+      std::int64_t from = slot - (next - (y - r));
+      from += from < 0 ? ringRows : 0;
       for (int j = 0; j < ringRows; ++j)
       {
         const std::int64_t at = y - r + j;
-        rows[j] = at >= fillY0 && at < next ? ring + (at % ringRows) * rowPitch + used : this->Zeros();
+        rows[j] = at >= fillY0 && at < next ? ring + from * rowPitch + used : this->Zeros();
+        from = from + 1 < ringRows ? from + 1 : 0;
       }
       PairSums(r,
                m_Task.taps[1],
@@ -126,7 +131,7 @@ private:
     const int  length = PairLength(r);
 
     ImageRows rows;
-    rows.fixed = m_Piece.rows + length;
+    rows.fixed = this->RowPointers(1);
     rows.movingOffset = m_Layout.imagePitch;
     rows.maskOffset = 2 * m_Layout.imagePitch;
     rows.masked = m_Task.WindowsAreMasked();
@@ -144,16 +149,22 @@ private:
     const std::int64_t begin[2] = { (this->FirstColumn() + 1) / 2, this->FirstColumn() / 2 };
     const std::int64_t end[2] = { (this->EndColumn() + 1) / 2, this->EndColumn() / 2 };
 
+    const float ** planes = this->RowPointers(2);
+    for (int j = 0; j < length; ++j)
+    {
+      const std::int64_t plane = z - r + j;
+      const bool         needed = (j > 0 || wanted[0]) && (j + 1 < length || wanted[1]);
+      const bool         inside = needed && plane >= 0 && plane < m_Task.fixed.domain.z;
+      planes[j] = inside ? this->ImageRow(0, m_Y0, plane) : nullptr;
+    }
     const auto fill = [&](std::int64_t y, float * to) {
+      this->PrefetchImages(y);
       for (int odd = 0; odd < 2; ++odd)
       {
         const std::int64_t at = begin[odd] + odd * m_Layout.half;
         for (int j = 0; j < length; ++j)
         {
-          const std::int64_t plane = z - r + j;
-          const bool         needed = (j > 0 || wanted[0]) && (j + 1 < length || wanted[1]);
-          const bool         inside = needed && plane >= 0 && plane < m_Task.fixed.domain.z;
-          rows.fixed[j] = inside ? this->ImageRow(0, y, plane) + at : outside;
+          rows.fixed[j] = planes[j] ? planes[j] + (y - m_Y0) * m_Layout.pitch + at : outside;
         }
         PairProductSums(r,
                         m_Task.taps[2],
@@ -237,9 +248,7 @@ private:
   {
     if (merged)
     {
-      float * to = output.Row(y, z) + m_Piece.x0;
-      ForRow(m_Piece.x1 - m_Piece.x0,
-             [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA { Store(LoadAs<decltype(type)>(merged + x), to + x); });
+      StreamRow(merged, m_Piece.x1 - m_Piece.x0, m_Task.streamOutputs, output.Row(y, z) + m_Piece.x0);
     }
   }
 
@@ -282,19 +291,25 @@ private:
     const bool     wanted[2] = { z >= m_Piece.z0, m_GroupZ == 2 && z + 1 < m_Piece.z1 };
     const int      r = m_Task.radius[2];
     const int      length = PairLength(r);
-    const float ** planes = m_Piece.rows + length;
+    const float ** rows = this->RowPointers(1);
+    const float ** planes = this->RowPointers(2);
+    for (int j = 0; j < length; ++j)
+    {
+      const std::int64_t at = z - r + j;
+      planes[j] = at >= m_Z0 && at < m_Z1 ? this->FieldRow(0, m_Piece.y0, at) : nullptr;
+    }
 
     const auto fill = [&](std::int64_t y, float * to) {
       for (int f = 0; f < m_Fields; ++f)
       {
+        const std::int64_t at = (f * m_Layout.fieldRows + y - m_Piece.y0) * m_Layout.pitch;
         for (int j = 0; j < length; ++j)
         {
-          const std::int64_t at = z - r + j;
-          planes[j] = at >= m_Z0 && at < m_Z1 ? this->FieldRow(f, y, at) : this->Zeros();
+          rows[j] = planes[j] ? planes[j] + at : this->Zeros();
         }
         PairSums(r,
                  m_Task.taps[2],
-                 planes,
+                 rows,
                  m_Layout.pitch,
                  wanted[0] ? to + f * m_Layout.pitch : nullptr,
                  wanted[1] ? to + (m_Fields + f) * m_Layout.pitch : nullptr);
@@ -358,6 +373,7 @@ inline void
 SweepCorrelationPiece(const CorrelationTask & task, const CorrelationPiece & piece)
 {
   CorrelationSweep(task, piece).Run();
+  FinishStreaming();
 }
 
 } // namespace FFDP_ISA

@@ -47,7 +47,8 @@ struct CorrelationTask
   CorrelationConstants           constants;
   float                          gradientScale; ///< -1 / voxels in the mean
   bool                           maskWindows;
-  bool                           exact; ///< a gradient is asked for, and not ANTs'
+  bool                           streamOutputs; ///< gradients are too large to be found in a cache later
+  bool                           exact;         ///< a gradient is asked for, and not ANTs'
 
   /** Fields that the exact gradient sums over windows: gamma, then two for each image asked for. */
   int
@@ -70,7 +71,7 @@ struct CorrelationPiece
   std::int64_t * counts;
   std::int64_t   stride;
   float *        scratch; ///< CorrelationScratch::total floats
-  const float ** rows;    ///< room for two windows of rows
+  const float ** rows;    ///< room for three windows of rows
 };
 
 /** Largest extent of a piece in x and y. Narrow enough that the window sums of a few rows stay in the first
@@ -103,7 +104,7 @@ struct CorrelationScratch
     const std::int64_t reach = task.exact ? 2 : 1;
     half = (tileX + 2 * reach * r[0] + 2 + 15) / 16 * 8;
     pitch = 2 * half;
-    imagePlanes = 2 * r[2] + 4;
+    imagePlanes = 2 * r[2] + (task.exact ? 4 : 2);
     imageRows = tileY + 2 * reach * r[1];
     fieldPlanes = 2 * r[2] + 4;
     fieldRows = tileY + 2 * r[1];

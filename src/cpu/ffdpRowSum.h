@@ -36,17 +36,26 @@ struct RowSum
   FFDP_VOXEL_INLINE void
   Add(const float * values, std::int64_t count)
   {
+    double sum[Lanes]; // a local copy stays in registers
+    for (int k = 0; k < Lanes; ++k)
+    {
+      sum[k] = lane[k];
+    }
     std::int64_t i = 0;
     for (; i + Lanes <= count; i += Lanes)
     {
       for (int k = 0; k < Lanes; ++k)
       {
-        lane[k] += values[i + k];
+        sum[k] += values[i + k];
       }
     }
     for (int k = 0; i + k < count; ++k)
     {
-      lane[k] += values[i + k];
+      sum[k] += values[i + k];
+    }
+    for (int k = 0; k < Lanes; ++k)
+    {
+      lane[k] = sum[k];
     }
   }
 

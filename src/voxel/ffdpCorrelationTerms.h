@@ -75,14 +75,17 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   const T C = varianceM * c.scale;
   const T g = B * C + c.epsilon;
 
-  // Written so that NaN falls to the flat side.
+  // Written so that NaN falls to the flat side. What the division gives in flat windows is not used.
   const auto textured =
     (varianceF > meanSquareF * CorrelationFlatRatio) & (varianceM > meanSquareM * CorrelationFlatRatio) & (g > T{});
   const T zero = T{};
-  const T inverse = (zero + 1.0f) / (textured ? g : zero + 1.0f);
-  const T ratio = textured ? A * inverse : zero;
+  const T ratio = textured ? A / g : zero;
 
-  terms.correlation = textured ? A * ratio : zero + c.flatValue;
+  terms.correlation = A * ratio;
+  if (c.flatValue != 0.0f)
+  {
+    terms.correlation = textured ? terms.correlation : zero + c.flatValue;
+  }
   terms.gamma = (2.0f * c.scale) * ratio * inverseWeight;
   terms.perFixed = ratio * C;
   terms.perMoving = ratio * B;
