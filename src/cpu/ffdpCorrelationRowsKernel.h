@@ -91,8 +91,8 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
   Store(terms.correlation, row.correlation + at);
   if (VUse == TermsUse::ExactGradient)
   {
-    const T fixedMean = terms.fixedMean + row.fixedShift;
-    const T movingMean = terms.movingMean + row.movingShift;
+    const T fixedMean = row.fixedShift - terms.fixedMean;
+    const T movingMean = row.movingShift - terms.movingMean;
     Store(terms.gamma, row.gamma + at);
     if (row.movingFields)
     {
@@ -105,15 +105,15 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
   }
   if (VUse == TermsUse::AntsGradient)
   {
-    T f = LoadAs<T>(row.fixed + center) - row.fixedShift - terms.fixedMean;
-    T m = LoadAs<T>(row.moving + center) - row.movingShift - terms.movingMean;
+    T f = (row.fixedShift - LoadAs<T>(row.fixed + center)) - terms.fixedMean; // minus (F - mean)
+    T m = (row.movingShift - LoadAs<T>(row.moving + center)) - terms.movingMean;
     if (row.mask) // an intensity that is not a number must not show outside the mask
     {
       KeepMasked(row.mask + center, f);
       KeepMasked(row.mask + center, m);
     }
-    moving = terms.gamma * (f - terms.perMoving * m);
-    fixed = terms.gamma * (m - terms.perFixed * f);
+    moving = terms.gamma * (terms.perMoving * m - f);
+    fixed = terms.gamma * (terms.perFixed * f - m);
   }
 }
 

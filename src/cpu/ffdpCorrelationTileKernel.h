@@ -214,7 +214,7 @@ protected:
   {
     double       sum = 0;
     std::int64_t count = 0;
-    for (std::int64_t y = m_Piece.y0; y < m_Piece.y1; y += 4)
+    for (std::int64_t y = m_Piece.y0; y < m_Piece.y1; y += 8)
     {
       RowSum row;
       row.Add(image.Row(y, z) + m_Piece.x0, m_Piece.x1 - m_Piece.x0);

@@ -71,8 +71,10 @@ LoadSplit(const float * from, Vector & even, Vector & odd)
   even = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   odd = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 #  elif FFDP_ISA_AVX2
-  even = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
-  odd = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  const __m256d evenPairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)); // a's and b's in turn, two at a time
+  const __m256d oddPairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+  even = _mm256_castpd_ps(_mm256_permute4x64_pd(evenPairs, 0xd8));
+  odd = _mm256_castpd_ps(_mm256_permute4x64_pd(oddPairs, 0xd8));
 #  else
   even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
   odd = __builtin_shufflevector(a, b, 1, 3, 5, 7);

@@ -119,7 +119,8 @@ struct ImageRows
   float          movingShift;
 };
 
-/** Sums over planes of f, m, f*f, m*m, f*m (and of the mask), f and m being intensities minus their shift. */
+/** Sums over planes of f, m, f*f, m*m, f*m (and of the mask), f and m being a shift minus the intensity: this way
+ * round it is one instruction, and only the two means change sign. */
 template <typename T, bool VMasked>
 struct ProductSums
 {
@@ -129,8 +130,8 @@ struct ProductSums
   Read(const ImageRows & rows, int plane, std::int64_t x)
   {
     const float * row = rows.fixed[plane] + x;
-    f = LoadAs<T>(row) - rows.fixedShift;
-    m = LoadAs<T>(row + rows.movingOffset) - rows.movingShift;
+    f = rows.fixedShift - LoadAs<T>(row);
+    m = rows.movingShift - LoadAs<T>(row + rows.movingOffset);
     if (VMasked)
     {
       weight = T{} + 1.0f;

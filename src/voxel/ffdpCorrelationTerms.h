@@ -32,7 +32,7 @@ struct CorrelationConstants
   float flatValue;
 };
 
-/** Weighted sums over a window, of intensities minus a constant. */
+/** Weighted sums over a window, of a constant (the shift) minus the intensities. */
 template <typename T>
 struct CorrelationSums
 {
@@ -40,7 +40,7 @@ struct CorrelationSums
 };
 
 /** What a window gives to the value and to the gradient: gamma_i = 2 A / (g n_i), where g = B C + epsilon V_F V_M
- * and n_i is the sum of the window's weights. Means are of the shifted intensities. */
+ * and n_i is the sum of the window's weights. Means are of shift minus intensity, as the sums are. */
 template <typename T>
 struct CorrelationTerms
 {
