@@ -34,9 +34,6 @@ namespace ffdp
 namespace
 {
 
-/** Outputs of this size are written past the caches: about as much as a last-level cache holds. */
-constexpr std::int64_t StreamedBytes = std::int64_t(32) << 20;
-
 /** A window never needs to reach further than from one end of the volume to the other. */
 int
 EffectiveRadius(int radius, std::int64_t size)
@@ -246,7 +243,6 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
   task.mask = mask;
   task.outputs = outputs;
   task.maskWindows = parameters.maskWindows;
-  task.streamOutputs = fixed.domain.x * fixed.domain.y * planes * std::int64_t(sizeof(float)) >= StreamedBytes;
   task.exact = withGradient && parameters.gradient == LocalCorrelationParameters::Gradient::Exact;
 
   const std::int64_t size[3] = { fixed.domain.x, fixed.domain.y, fixed.domain.z };

@@ -248,7 +248,9 @@ private:
   {
     if (merged)
     {
-      StreamRow(merged, m_Piece.x1 - m_Piece.x0, m_Task.streamOutputs, output.Row(y, z) + m_Piece.x0);
+      float * to = output.Row(y, z) + m_Piece.x0;
+      ForRow(m_Piece.x1 - m_Piece.x0,
+             [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA { Store(LoadAs<decltype(type)>(merged + x), to + x); });
     }
   }
 
@@ -373,7 +375,6 @@ inline void
 SweepCorrelationPiece(const CorrelationTask & task, const CorrelationPiece & piece)
 {
   CorrelationSweep(task, piece).Run();
-  FinishStreaming();
 }
 
 } // namespace FFDP_ISA

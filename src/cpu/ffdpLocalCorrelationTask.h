@@ -47,8 +47,7 @@ struct CorrelationTask
   CorrelationConstants           constants;
   float                          gradientScale; ///< -1 / voxels in the mean
   bool                           maskWindows;
-  bool                           streamOutputs; ///< gradients are too large to be found in a cache later
-  bool                           exact;         ///< a gradient is asked for, and not ANTs'
+  bool                           exact; ///< a gradient is asked for, and not ANTs'
 
   /** Fields that the exact gradient sums over windows: gamma, then two for each image asked for. */
   int

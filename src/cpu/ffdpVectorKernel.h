@@ -163,41 +163,6 @@ StoreMerged(const float & even, const float & odd, float * to)
   to[1] = odd;
 }
 
-/** Copies a row. If it is known not to be needed soon, it goes to memory past the caches, which also saves reading
- * what was there. */
-inline void
-StreamRow(const float * from, std::int64_t count, bool pastCaches, float * to)
-{
-  std::int64_t x = 0;
-#if FFDP_ISA_AVX2
-  if (pastCaches)
-  {
-    for (; x < count && reinterpret_cast<std::uintptr_t>(to + x) % 32 != 0; ++x)
-    {
-      to[x] = from[x];
-    }
-    for (; x + 8 <= count; x += 8)
-    {
-      _mm256_stream_ps(to + x, _mm256_loadu_ps(from + x));
-    }
-  }
-#else
-  (void)pastCaches;
-#endif
-  ForRow(count - x, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
-    Store(LoadAs<decltype(type)>(from + x + i), to + x + i);
-  });
-}
-
-/** To be called after StreamRow(), before another thread may read the rows. */
-inline void
-FinishStreaming()
-{
-#if FFDP_ISA_AVX2
-  _mm_sfence();
-#endif
-}
-
 /** The value where the mask is not 0, 0 elsewhere. */
 template <typename T>
 FFDP_VOXEL_INLINE void
