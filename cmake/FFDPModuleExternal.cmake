@@ -8,6 +8,11 @@ endif()
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" OFF)
 option(FFDP_BUILD_EXAMPLES "Build the examples" OFF)
 
+# With tests on, ITK's macros would download these style checkers while building; a build works without a network.
+option(ITK_USE_CLANG_FORMAT "Download clang-format and install a commit hook" OFF)
+option(ITK_USE_KWSTYLE "Download and run KWStyle" OFF)
+mark_as_advanced(ITK_USE_CLANG_FORMAT ITK_USE_KWSTYLE)
+
 list(APPEND CMAKE_MODULE_PATH ${ITK_CMAKE_DIR})
 include(ITKModuleExternal)
 install(FILES ${FFDP_GENERATED_INCLUDE_DIR}/itkFFDPConfiguration.h
