@@ -15,4 +15,123 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Adam
+#include "ffdpAdam.h"
+
+#include "ffdpAdamTerms.h"
+#include "ffdpCheck.h"
+#include "ffdpParallel.h"
+#include "ffdpRowLanes.h"
+#include "ffdpRowPieces.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace ffdp
+{
+namespace
+{
+
+struct AdamJob
+{
+  WarpView<float> gradient;
+  WarpView<float> firstMoment;
+  WarpView<float> secondMoment;
+  AdamFactors     factors;
+  float           axisWeight[3] = { 1, 1, 1 };
+  float           infinity = std::numeric_limits<float>::infinity();
+  int             components = 3;
+};
+
+} // namespace
+} // namespace ffdp
+
+#define FFDP_KERNEL_FILE "ffdpAdamKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+void
+Check(const AdamJob & job, const AdamParameters & parameters)
+{
+  const struct
+  {
+    const WarpView<float> & view;
+    const char *            name;
+  } fields[] = { { job.gradient, "the gradient" },
+                 { job.firstMoment, "the first moment" },
+                 { job.secondMoment, "the second moment" } };
+  for (const auto & field : fields)
+  {
+    RequirePlanes(field.view, job.gradient.firstPlane, job.gradient.EndPlane(), 0, field.name);
+    RequireSameDomain(job.gradient.domain, field.view.domain, "the gradient and the moments");
+    Require(field.view.elementStride == 1, std::string(field.name) + " is not planar");
+    Require(field.view.component[1] && !field.view.component[2] == !job.gradient.component[2],
+            std::string(field.name) + " has too few components");
+  }
+  const auto isMemory = [](double beta) { return beta >= 0 && beta < 1; };
+  Require(isMemory(parameters.beta1) && isMemory(parameters.beta2), "Adam's betas must be in [0, 1)");
+  Require(parameters.epsilon > 0 && float(parameters.epsilon) > 0, "Adam's epsilon must be positive");
+  Require(parameters.step >= 1, "Adam's steps are counted from 1");
+  Require(std::isfinite(parameters.gradientScale), "Adam's scale of the gradient must be finite");
+}
+
+} // namespace
+
+double
+AdamGradientScale(double largest)
+{
+  if (!(largest > 0) || !std::isfinite(largest))
+  {
+    return 1;
+  }
+  const int exponent = std::min(126, std::max(-126, -std::ilogb(largest)));
+  return std::ldexp(1.0, exponent);
+}
+
+double
+AdamStep(const WarpView<float> & gradient,
+         const WarpView<float> & firstMoment,
+         const WarpView<float> & secondMoment,
+         const AdamParameters &  parameters,
+         unsigned                threads)
+{
+  AdamJob job;
+  job.gradient = gradient;
+  job.firstMoment = firstMoment;
+  job.secondMoment = secondMoment;
+  job.components = gradient.component[2] ? 3 : 2;
+  Check(job, parameters);
+  job.factors.gradientScale = float(parameters.gradientScale);
+  job.factors.keepFirst = float(parameters.beta1);
+  job.factors.addFirst = float(1 - parameters.beta1);
+  job.factors.keepSecond = float(parameters.beta2);
+  job.factors.addSecond = float(1 - parameters.beta2);
+  job.factors.correctFirst = float(1 / (1 - std::pow(parameters.beta1, double(parameters.step))));
+  job.factors.correctSecond = float(1 / (1 - std::pow(parameters.beta2, double(parameters.step))));
+  job.factors.epsilon = float(parameters.epsilon);
+  for (int c = 0; c < 3; ++c)
+  {
+    job.axisWeight[c] = float(parameters.axisScale[c]);
+  }
+
+  const RowPieces    pieces{ gradient.domain.y, gradient.firstPlane, gradient.planes };
+  const auto         kernel = FFDP_SELECT_KERNEL(AdamPiece);
+  std::vector<float> largest(std::size_t(pieces.Count()));
+  ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
+    largest[std::size_t(piece)] = kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));
+  });
+  return std::sqrt(double(largest.empty() ? 0.0f : *std::max_element(largest.begin(), largest.end())));
+}
+
+double
+AdamStepScale(double largestNorm, double learningRate, double unit, bool scaleDownOnly)
+{
+  const double norm = scaleDownOnly ? std::max(largestNorm, 1.0) : largestNorm;
+  return norm > 0 && std::isfinite(norm) ? learningRate * unit / norm : 0.0;
+}
+
+} // namespace ffdp

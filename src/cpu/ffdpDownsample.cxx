@@ -15,4 +15,167 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Downsample
+#include "ffdpDownsample.h"
+
+#include "ffdpAlignedBuffer.h"
+#include "ffdpCheck.h"
+#include "ffdpDownsampleWeights.h"
+#include "ffdpParallel.h"
+
+namespace ffdp
+{
+namespace
+{
+
+/** A table of weights as the kernel sees it. */
+struct DownsampleAxis
+{
+  const std::int64_t * first;
+  const std::int64_t * count;
+  const float *        weights;
+  std::int64_t         taps;
+
+  explicit DownsampleAxis(const DownsampleWeights & table)
+    : first(table.first.data())
+    , count(table.count.data())
+    , weights(table.weights.data())
+    , taps(table.taps)
+  {}
+};
+
+struct DownsampleJob
+{
+  VolumeView<const float> fine;
+  VolumeView<float>       coarse;
+  DownsampleAxis          x, y, z; ///< z begins at the first plane of `coarse`
+};
+
+/** What one thread works in. */
+struct DownsampleScratch
+{
+  float *        rows;     ///< y.taps + 1 fine rows
+  const float ** pointers; ///< as many as the longer of y.taps and z.taps
+};
+
+} // namespace
+} // namespace ffdp
+
+#define FFDP_KERNEL_FILE "ffdpDownsampleKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+std::int64_t
+SizeAlong(const Extent & size, int axis)
+{
+  return axis == 0 ? size.x : axis == 1 ? size.y : size.z;
+}
+
+DownsampleWeights
+MakeWeights(int                          axis,
+            const Extent &               fine,
+            const Extent &               coarse,
+            const GridMap &              map,
+            const DownsampleParameters & parameters,
+            std::int64_t                 begin,
+            std::int64_t                 end)
+{
+  const std::int64_t fineSize = SizeAlong(fine, axis);
+  const std::int64_t coarseSize = SizeAlong(coarse, axis);
+  const double       usual = coarseSize < fineSize ? 0.5 * double(fineSize) / double(coarseSize) : 0.0;
+  const double       sigma = parameters.sigma[axis] < 0 ? usual : parameters.sigma[axis];
+  return DownsampleWeights(begin, end, fineSize, map.scale[axis], map.offset[axis], sigma, parameters.truncation);
+}
+
+void
+Check(const GridMap & map, const DownsampleParameters & parameters)
+{
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    Require(std::isfinite(map.scale[axis]) && map.scale[axis] > 0 && std::isfinite(map.offset[axis]),
+            "a coarse grid's voxels must be larger than nothing");
+    Require(std::isfinite(parameters.sigma[axis]), "the sigma of a downsampling must be finite");
+  }
+  Require(std::isfinite(parameters.truncation) && parameters.truncation > 0,
+          "a downsampling's Gaussian must end at a positive number of sigmas");
+}
+
+/** Coarse rows per piece: the fine rows that a piece sums, times the planes it sums them over, should stay in
+ * a second-level cache of 512 KB while the piece walks along z. */
+std::int64_t
+RowsPerPiece(const DownsampleJob & job, double scale)
+{
+  const double cachedRows = 256.0 * 1024 / (double(job.fine.domain.x) * sizeof(float) * double(job.z.taps + 1));
+  const double rows = (cachedRows - double(job.y.taps)) / scale;
+  return std::int64_t(std::min(64.0, std::max(8.0, rows)));
+}
+
+} // namespace
+
+PlaneRange
+DownsamplePlanes(const Extent &               fine,
+                 const Extent &               coarse,
+                 const GridMap &              map,
+                 const PlaneRange &           planes,
+                 const DownsampleParameters & parameters)
+{
+  Check(map, parameters);
+  PlaneRange needed;
+  if (planes.first < planes.end)
+  {
+    const auto z = MakeWeights(2, fine, coarse, map, parameters, planes.first, planes.end);
+    needed.first = z.first.front();
+    needed.end = z.first.back() + z.count.back();
+  }
+  return needed;
+}
+
+void
+Downsample(const VolumeView<const float> & fine,
+           const VolumeView<float> &       coarse,
+           const GridMap &                 map,
+           const DownsampleParameters &    parameters,
+           unsigned                        threads)
+{
+  RequireUsable(fine, "the fine image");
+  RequireUsable(coarse, "the coarse image");
+  Check(map, parameters);
+  if (coarse.planes == 0)
+  {
+    return;
+  }
+  const auto x = MakeWeights(0, fine.domain, coarse.domain, map, parameters, 0, coarse.domain.x);
+  const auto y = MakeWeights(1, fine.domain, coarse.domain, map, parameters, 0, coarse.domain.y);
+  const auto z = MakeWeights(2, fine.domain, coarse.domain, map, parameters, coarse.firstPlane, coarse.EndPlane());
+  RequirePlanes(fine, z.first.front(), z.first.back() + z.count.back(), 0, "the fine image");
+
+  const DownsampleJob          job{ fine, coarse, DownsampleAxis(x), DownsampleAxis(y), DownsampleAxis(z) };
+  const auto                   workers = std::size_t(ResolveThreads(threads));
+  const std::size_t            rowsPerWorker = std::size_t((y.taps + 1) * fine.domain.x);
+  const std::size_t            pointersPerWorker = std::size_t(std::max(y.taps, z.taps));
+  AlignedBuffer<float>         rows(workers * rowsPerWorker);
+  AlignedBuffer<const float *> pointers(workers * pointersPerWorker);
+
+  const std::int64_t rowsPerPiece = RowsPerPiece(job, map.scale[1]);
+  const std::int64_t planesPerPiece = 16;
+  const std::int64_t strips = (coarse.domain.y + rowsPerPiece - 1) / rowsPerPiece;
+  const std::int64_t blocks = (coarse.planes + planesPerPiece - 1) / planesPerPiece;
+  const auto         kernel = FFDP_SELECT_KERNEL(DownsampleRows);
+  ParallelFor(strips * blocks, threads, [&](std::int64_t piece, unsigned worker) {
+    const DownsampleScratch scratch{ rows.Data() + worker * rowsPerWorker,
+                                     pointers.Data() + worker * pointersPerWorker };
+    const std::int64_t      firstRow = piece % strips * rowsPerPiece;
+    const std::int64_t      endRow = std::min(coarse.domain.y, firstRow + rowsPerPiece);
+    const std::int64_t      firstPlane = coarse.firstPlane + piece / strips * planesPerPiece;
+    const std::int64_t      endPlane = std::min(coarse.EndPlane(), firstPlane + planesPerPiece);
+    for (std::int64_t plane = firstPlane; plane < endPlane; ++plane)
+    {
+      kernel(job, plane, firstRow, endRow, scratch);
+    }
+  });
+}
+
+} // namespace ffdp

@@ -15,4 +15,151 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// MeanSquares
+#include "ffdpMeanSquares.h"
+
+#include "ffdpCheck.h"
+#include "ffdpMeanSquaresTerms.h"
+#include "ffdpParallel.h"
+#include "ffdpRowLanes.h"
+#include "ffdpRowPieces.h"
+
+namespace ffdp
+{
+namespace
+{
+
+struct MeanSquaresJob
+{
+  VolumeView<const float>        moving;
+  VolumeView<const float>        fixed;
+  VolumeView<const std::uint8_t> mask;
+  VolumeView<float>              movingGradient;
+  VolumeView<float>              fixedGradient;
+  float                          gradientScale = 0; ///< 2 / N
+};
+
+struct MeanSquaresPartial
+{
+  double       sum = 0;
+  std::int64_t count = 0;
+};
+
+} // namespace
+} // namespace ffdp
+
+#define FFDP_KERNEL_FILE "ffdpMeanSquaresKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+void
+Check(const MeanSquaresJob & job, std::int64_t normalizer)
+{
+  RequireUsable(job.moving, "the moving image");
+  const std::int64_t first = job.moving.firstPlane;
+  const std::int64_t end = job.moving.EndPlane();
+  const auto         require = [&](const auto & view, const char * name) {
+    RequirePlanes(view, first, end, 0, name);
+    RequireSameDomain(job.moving.domain, view.domain, (std::string("the moving image and ") + name).c_str());
+  };
+  require(job.fixed, "the fixed image");
+  if (job.mask)
+  {
+    require(job.mask, "the mask");
+  }
+  if (job.movingGradient)
+  {
+    require(job.movingGradient, "the moving image's gradient");
+  }
+  if (job.fixedGradient)
+  {
+    require(job.fixedGradient, "the fixed image's gradient");
+  }
+  Require(normalizer >= 0, "the number of voxels that the gradient is divided by is negative");
+}
+
+/** The number of unmasked voxels: needed before the first gradient can be written. */
+std::int64_t
+CountInside(const MeanSquaresJob & job, const RowPieces & pieces, unsigned threads)
+{
+  const std::int64_t width = job.moving.domain.x;
+  if (!job.mask)
+  {
+    return width * pieces.rows * pieces.planes;
+  }
+  std::vector<std::int64_t> counts(std::size_t(pieces.Count()));
+  ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
+    std::int64_t count = 0;
+    for (std::int64_t y = pieces.FirstRow(piece); y < pieces.EndRow(piece); ++y)
+    {
+      const std::uint8_t * mask = job.mask.Row(y, pieces.Plane(piece));
+      for (std::int64_t x = 0; x < width; ++x)
+      {
+        count += mask[x] != 0 ? 1 : 0;
+      }
+    }
+    counts[std::size_t(piece)] = count;
+  });
+  std::int64_t total = 0;
+  for (const std::int64_t count : counts)
+  {
+    total += count;
+  }
+  return total;
+}
+
+} // namespace
+
+double
+MeanSquaresResult::Value() const
+{
+  double       sum = 0;
+  std::int64_t count = 0;
+  for (std::size_t z = 0; z < planeSums.size(); ++z)
+  {
+    sum += planeSums[z];
+    count += planeCounts[z];
+  }
+  return count > 0 ? sum / double(count) : 0.0;
+}
+
+MeanSquaresResult
+MeanSquares(const VolumeView<const float> &        moving,
+            const VolumeView<const float> &        fixed,
+            const VolumeView<const std::uint8_t> & mask,
+            const VolumeView<float> &              movingGradient,
+            const VolumeView<float> &              fixedGradient,
+            std::int64_t                           normalizer,
+            unsigned                               threads)
+{
+  MeanSquaresJob job{ moving, fixed, mask, movingGradient, fixedGradient, 0 };
+  Check(job, normalizer);
+  const RowPieces pieces{ moving.domain.y, moving.firstPlane, moving.planes };
+  if (movingGradient || fixedGradient)
+  {
+    const std::int64_t voxels = normalizer > 0 ? normalizer : CountInside(job, pieces, threads);
+    job.gradientScale = voxels > 0 ? float(2.0 / double(voxels)) : 0.0f;
+  }
+
+  const auto kernel = mask ? FFDP_SELECT_KERNEL(MeanSquaresPiece<true>) : FFDP_SELECT_KERNEL(MeanSquaresPiece<false>);
+  std::vector<MeanSquaresPartial> partials(std::size_t(pieces.Count()));
+  ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
+    partials[std::size_t(piece)] = kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));
+  });
+
+  MeanSquaresResult result;
+  result.planeSums.resize(std::size_t(moving.planes));
+  result.planeCounts.resize(std::size_t(moving.planes));
+  for (std::int64_t piece = 0; piece < pieces.Count(); ++piece)
+  {
+    const auto plane = std::size_t(pieces.Plane(piece) - moving.firstPlane);
+    result.planeSums[plane] += partials[std::size_t(piece)].sum;
+    result.planeCounts[plane] += partials[std::size_t(piece)].count;
+  }
+  return result;
+}
+
+} // namespace ffdp

@@ -30,4 +30,11 @@
 #  define FFDP_VOXEL_INLINE inline
 #endif
 
+/** Marks a lambda in a hot loop: inlined whatever its size, so that it is compiled for its caller's instruction set. */
+#if defined(__GNUC__) || defined(__clang__)
+#  define FFDP_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#  define FFDP_INLINE_LAMBDA
+#endif
+
 #endif

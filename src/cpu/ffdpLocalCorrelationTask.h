@@ -1,0 +1,109 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpLocalCorrelationTask_h
+#define ffdpLocalCorrelationTask_h
+
+#include "ffdpCorrelationTerms.h"
+#include "ffdpLocalCorrelation.h"
+
+#include <cstdint>
+
+/** What the kernels of local correlation are told: the same for every instruction set. */
+namespace ffdp
+{
+
+/** How many rows or planes two neighboring windows of this radius touch. */
+constexpr int
+PairLength(int radius)
+{
+  return 2 * radius + 2;
+}
+
+/** One evaluation. */
+struct CorrelationTask
+{
+  VolumeView<const float>        fixed;
+  VolumeView<const float>        moving;
+  VolumeView<const std::uint8_t> mask;
+  LocalCorrelationOutputs        outputs;
+  int                            radius[3];
+  const float *                  taps[3];          ///< weights of the window per axis; null: all are 1
+  const float *                  inverseWeight[3]; ///< per axis and index: 1 / sum of the taps inside the volume
+  CorrelationConstants           constants;
+  float                          gradientScale; ///< -1 / voxels in the mean
+  bool                           maskWindows;
+  bool                           exact; ///< a gradient is asked for, and not ANTs'
+
+  /** Fields that the exact gradient sums over windows: gamma, then two for each image asked for. */
+  int
+  Fields() const
+  {
+    return exact ? 1 + (outputs.movingGradient ? 2 : 0) + (outputs.fixedGradient ? 2 : 0) : 0;
+  }
+  bool
+  WindowsAreMasked() const
+  {
+    return mask && maskWindows;
+  }
+};
+
+/** A column of voxels that one thread sweeps in z. */
+struct CorrelationPiece
+{
+  std::int64_t          x0, x1, y0, y1, z0, z1;
+  double *              sums; ///< sum of n_i of plane z at [(z - z0) * stride]
+  std::int64_t *        counts;
+  std::int64_t          stride;
+  float *               scratch;  ///< CorrelationScratch::total floats
+  const float **        rows;     ///< room for three windows of rows
+  const std::uint8_t ** maskRows; ///< room for one
+};
+
+/** Largest extent of a piece in x and y. Narrow enough that the window sums of a few rows stay in the first
+ * level cache and the window of planes in the second; x is a multiple of RowSum::Lanes. */
+constexpr std::int64_t CorrelationTileX = 128;
+constexpr std::int64_t CorrelationTileY = 32;
+
+/** Where things are in the scratch memory of a piece, in floats. */
+struct CorrelationScratch
+{
+  std::int64_t pitch;       ///< of a row
+  std::int64_t fieldPlanes; ///< planes in the ring of fields
+  std::int64_t fieldRows;   ///< rows of a plane of the ring
+  std::int64_t rowRing, rowSums, constantRows, correlationRow, fields, total;
+
+  CorrelationScratch(const CorrelationTask & task, std::int64_t tileX, std::int64_t tileY)
+  {
+    constexpr std::int64_t slack = 16; // a vector may be stored at the end of a row
+    const int *            r = task.radius;
+    pitch = (tileX + (task.exact ? 4 : 2) * r[0] + slack + 15) / 16 * 16;
+    fieldPlanes = 2 * r[2] + 4;
+    fieldRows = tileY + 2 * r[1];
+    constexpr std::int64_t channels = 12; // two planes of six products
+    rowRing = 0;
+    rowSums = rowRing + (2 * r[1] + 2) * channels * pitch;
+    constantRows = rowSums + 2 * channels * pitch;
+    correlationRow = constantRows + 4 * pitch;
+    fields = correlationRow + pitch;
+    total = fields + task.Fields() * fieldPlanes * fieldRows * pitch;
+  }
+};
+
+} // namespace ffdp
+
+#endif
