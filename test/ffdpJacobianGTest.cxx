@@ -15,4 +15,254 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Jacobian
+#include "ffdpJacobian.h"
+
+#include "ffdpAllocationMeter.h"
+#include "ffdpTestSupport.h"
+
+#include <gtest/gtest.h>
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+/** Derivative of a volume along an axis: central inside, one-sided at the border, 0 if there is nowhere to go. */
+double
+Derivative(const Volume<float> & u, int axis, std::int64_t x, std::int64_t y, std::int64_t z)
+{
+  const std::int64_t size[3] = { u.domain.x, u.domain.y, u.domain.z };
+  std::int64_t       low[3] = { x, y, z }, high[3] = { x, y, z };
+  low[axis] = std::max<std::int64_t>(0, low[axis] - 1);
+  high[axis] = std::min(size[axis] - 1, high[axis] + 1);
+  const double distance = double(high[axis] - low[axis]);
+  const double difference = double(u.At(high[0], high[1], high[2])) - double(u.At(low[0], low[1], low[2]));
+  return distance > 0 ? difference / distance : 0;
+}
+
+Volume<double>
+Reference(const Warp<float> & warp)
+{
+  const Extent   size = warp.component[0].domain;
+  Volume<double> determinant(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        double J[3][3];
+        for (int c = 0; c < 3; ++c)
+          for (int a = 0; a < 3; ++a)
+          {
+            J[c][a] = (c == a ? 1 : 0) + Derivative(warp.component[c], a, x, y, z);
+          }
+        double sum = 0;
+        for (int a = 0; a < 3; ++a) // the rule of Sarrus
+        {
+          sum += J[0][a] * J[1][(a + 1) % 3] * J[2][(a + 2) % 3] - J[0][a] * J[1][(a + 2) % 3] * J[2][(a + 1) % 3];
+        }
+        determinant.At(x, y, z) = sum;
+      }
+  return determinant;
+}
+
+struct Outcome
+{
+  JacobianResult     result;
+  std::vector<float> determinant;
+};
+
+/** Planes [first, end) from a slab with a halo of one plane. */
+Outcome
+Evaluate(const Warp<float> &          warp,
+         const Volume<std::uint8_t> * mask,
+         std::int64_t                 first,
+         std::int64_t                 end,
+         unsigned                     threads)
+{
+  const auto    slab = warp.Slab(first - 1, end + 1);
+  const auto    maskSlab = mask ? mask->Slab(first, end) : Volume<std::uint8_t>();
+  Volume<float> determinant(warp.component[0].domain, first, end - first, NAN);
+  Outcome       out;
+  out.result = JacobianDeterminant(slab.View(),
+                                   first,
+                                   end - first,
+                                   determinant.View(),
+                                   mask ? maskSlab.View() : VolumeView<const std::uint8_t>(),
+                                   threads);
+  out.determinant = determinant.values;
+  return out;
+}
+
+Outcome
+Evaluate(const Warp<float> & warp, const Volume<std::uint8_t> * mask = nullptr, unsigned threads = 2)
+{
+  return Evaluate(warp, mask, 0, warp.component[0].domain.z, threads);
+}
+
+void
+ExpectSame(const Outcome & a, const Outcome & b)
+{
+  EXPECT_TRUE(SameBytes(a.determinant, b.determinant));
+  EXPECT_TRUE(SameBytes(a.result.planeSums, b.result.planeSums));
+  EXPECT_TRUE(SameBytes(a.result.planeCounts, b.result.planeCounts));
+  EXPECT_EQ(a.result.minimum, b.result.minimum);
+  EXPECT_EQ(a.result.notPositive, b.result.notPositive);
+}
+
+} // namespace
+
+GTEST_TEST(Jacobian, AgreesWithReference)
+{
+  auto sizes = AwkwardSizes();
+  sizes.push_back({ 1500, 3, 2 }); // rows longer than a chunk
+  sizes.push_back({ 1025, 2, 1 }); // the last chunk is one voxel
+  for (const Extent & size : sizes)
+    for (const bool masked : { false, true })
+    {
+      const auto warp = RandomWarp(size, 3, 0.6);
+      const auto mask = RandomMask(size, 4);
+      const auto out = Evaluate(warp, masked ? &mask : nullptr);
+      const auto reference = Reference(warp);
+      // Entries of the matrix are below 5 here, products of three below 125; each of six products and
+      // their sums round a few times.
+      EXPECT_LT(MaxDifference(out.determinant, reference.values), 6 * 125 * 5 * 6e-8);
+
+      // Statistics against the determinants themselves.
+      double       minimum = INFINITY, sum = 0;
+      std::int64_t notPositive = 0, count = 0;
+      for (std::size_t i = 0; i < out.determinant.size(); ++i)
+      {
+        if (!masked || mask.values[i])
+        {
+          minimum = std::min(minimum, double(out.determinant[i]));
+          sum += out.determinant[i];
+          notPositive += out.determinant[i] > 0 ? 0 : 1;
+          ++count;
+        }
+      }
+      EXPECT_EQ(out.result.minimum, minimum);
+      EXPECT_EQ(out.result.notPositive, notPositive);
+      EXPECT_NEAR(out.result.Mean(), count ? sum / double(count) : 0, 1e-12 * double(count + 1)); // order of doubles
+    }
+}
+
+GTEST_TEST(Jacobian, IdentityIsExactlyOne)
+{
+  const auto out = Evaluate(Warp<float>(Extent{ 6, 5, 4 }, 3.25f)); // a translation
+  EXPECT_EQ(out.determinant, std::vector<float>(out.determinant.size(), 1.0f));
+  EXPECT_EQ(out.result.minimum, 1);
+  EXPECT_EQ(out.result.notPositive, 0);
+  EXPECT_EQ(out.result.Mean(), 1);
+}
+
+GTEST_TEST(Jacobian, LinearWarpsHaveTheirMatrix)
+{
+  // u = M x: the determinant of I + M everywhere, borders too.
+  const double M[3][3] = { { 0.25, -0.5, 0.125 }, { 0.5, -0.25, 0.25 }, { -0.125, 0.375, 0.5 } };
+  const Extent size{ 7, 6, 5 };
+  Warp<float>  warp(size);
+  for (int c = 0; c < 3; ++c)
+    for (std::int64_t z = 0; z < size.z; ++z)
+      for (std::int64_t y = 0; y < size.y; ++y)
+        for (std::int64_t x = 0; x < size.x; ++x)
+        {
+          warp.component[c].At(x, y, z) = float(M[c][0] * double(x) + M[c][1] * double(y) + M[c][2] * double(z));
+        }
+  const double a = 1.25, b = 0.75, d = 1.5;
+  const double expected =
+    a * (b * d - 0.25 * 0.375) + 0.5 * (0.5 * d - 0.25 * -0.125) + 0.125 * (0.5 * 0.375 - b * -0.125);
+  for (const float value : Evaluate(warp).determinant)
+  {
+    ASSERT_NEAR(value, expected, 1e-6); // values of order 1, a dozen roundings
+  }
+}
+
+GTEST_TEST(Jacobian, AFoldIsCounted)
+{
+  // Two neighbors change places along y: at the four voxels next to them the order of points is reversed or lost.
+  const Extent size{ 40, 9, 3 };
+  Warp<float>  warp(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+  {
+    warp.component[1].At(37, 3, z) = 2.5f;
+    warp.component[1].At(37, 5, z) = -2.5f;
+  }
+  const auto out = Evaluate(warp);
+  EXPECT_EQ(out.result.notPositive, size.z); // in the middle: 1 + (-2.5 - 2.5) / 2 < 0
+  EXPECT_EQ(out.result.minimum, -1.5);
+}
+
+GTEST_TEST(Jacobian, NotANumberCountsAsAFold)
+{
+  Warp<float> warp(Extent{ 40, 9, 3 });
+  warp.component[1].At(20, 4, 1) = NAN;
+  const auto out = Evaluate(warp);
+  EXPECT_EQ(out.result.notPositive, 6); // its six neighbors
+  EXPECT_EQ(out.result.minimum, -INFINITY);
+}
+
+GTEST_TEST(Jacobian, TwoComponents)
+{
+  auto warp = RandomWarp({ 33, 19, 1 }, 1, 0.4);
+  warp.component[2] = Volume<float>(warp.component[0].domain);
+  const auto    three = Evaluate(warp);
+  Volume<float> determinant(warp.component[0].domain);
+  auto          flat = warp.View();
+  flat.component[2] = nullptr;
+  JacobianDeterminant(flat, 0, 1, determinant.View());
+  EXPECT_TRUE(SameBytes(determinant.values, three.determinant));
+}
+
+GTEST_TEST(Jacobian, SameBytesForThreadsSlabsAndInstructionSets)
+{
+  const Extent size{ 37, 70, 6 };
+  const auto   warp = RandomWarp(size, 3, 0.6);
+  const auto   mask = RandomMask(size, 4);
+  const auto   whole = Evaluate(warp, &mask, 1);
+  for (const unsigned threads : ThreadCounts())
+  {
+    ExpectSame(Evaluate(warp, &mask, threads), whole);
+  }
+  ForEachInstructionSet([&] { ExpectSame(Evaluate(warp, &mask), whole); });
+  for (std::int64_t cut = 1; cut < size.z; ++cut)
+  {
+    auto       lower = Evaluate(warp, &mask, 0, cut, 2);
+    const auto upper = Evaluate(warp, &mask, cut, size.z, 2);
+    const auto append = [](auto & a, const auto & b) { a.insert(a.end(), b.begin(), b.end()); };
+    append(lower.determinant, upper.determinant);
+    append(lower.result.planeSums, upper.result.planeSums);
+    append(lower.result.planeCounts, upper.result.planeCounts);
+    lower.result.minimum = std::min(lower.result.minimum, upper.result.minimum);
+    lower.result.notPositive += upper.result.notPositive;
+    ExpectSame(lower, whole);
+  }
+  const auto withoutOutput = JacobianDeterminant(warp.View(), 0, size.z, {}, mask.View(), 2);
+  EXPECT_TRUE(SameBytes(withoutOutput.planeSums, whole.result.planeSums));
+}
+
+GTEST_TEST(Jacobian, MemoryIsAFewNumbersPerPieceOfRows)
+{
+  for (const std::int64_t planes : { 16, 64 })
+  {
+    const auto    warp = RandomWarp({ 64, 64, planes }, 1, 1);
+    Volume<float> determinant(warp.component[0].domain);
+    const auto    extra =
+      MeasurePeakAllocation([&] { JacobianDeterminant(warp.View(), 0, planes, determinant.View(), {}, 2); });
+    EXPECT_LT(extra, 16384u + std::size_t(planes) * 128u); // the threader; 2 pieces and 2 sums per plane
+  }
+}
+
+GTEST_TEST(Jacobian, RefusesBadInput)
+{
+  const auto    warp = RandomWarp({ 6, 5, 4 }, 1, 1);
+  Volume<float> other(Extent{ 6, 5, 3 });
+  EXPECT_THROW(JacobianDeterminant({}, 0, 1), std::invalid_argument);                        // no warp
+  EXPECT_THROW(JacobianDeterminant(warp.View(), 0, 5), std::invalid_argument);               // 5 of 4 planes
+  EXPECT_THROW(JacobianDeterminant(warp.View(), 0, 3, other.View()), std::invalid_argument); // sizes differ
+  EXPECT_THROW(JacobianDeterminant(warp.Slab(1, 3).View(), 1, 2), std::invalid_argument);    // no halo
+  EXPECT_THROW(JacobianDeterminant(warp.View(), -1, 2), std::invalid_argument);              // plane -1
+  auto interleaved = warp.View();
+  interleaved.elementStride = 3;
+  EXPECT_THROW(JacobianDeterminant(interleaved, 0, 4), std::invalid_argument); // not planar
+}

@@ -19,12 +19,12 @@
 
 #include "ffdpAdamTerms.h"
 #include "ffdpCheck.h"
+#include "ffdpNotANumber.h"
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
 #include "ffdpRowPieces.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace ffdp
@@ -39,7 +39,6 @@ struct AdamJob
   WarpView<float> secondMoment;
   AdamFactors     factors;
   float           axisWeight[3] = { 1, 1, 1 };
-  float           infinity = std::numeric_limits<float>::infinity();
   int             components = 3;
 };
 

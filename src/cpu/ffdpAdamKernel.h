@@ -63,7 +63,7 @@ AdamPiece(const AdamJob & job, std::int64_t z, std::int64_t firstRow, std::int64
       FFDP_SIMD
       for (std::int64_t i = 0; i < n; ++i)
       {
-        squaredNorm[i] = squaredNorm[i] == squaredNorm[i] ? squaredNorm[i] : job.infinity;
+        squaredNorm[i] = NotANumberIsInfinite(squaredNorm[i]);
       }
       largest.Add(squaredNorm, n);
     }

@@ -15,4 +15,335 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// MutualInformation
+#include "ffdpMutualInformation.h"
+
+#include "ffdpCheck.h"
+#include "ffdpMutualInformationDetail.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace ffdp
+{
+namespace
+{
+
+/** A matrix of bins x bins, fixed bin by moving bin. */
+using BinMatrix = std::vector<double>;
+
+void
+RequireRange(const IntensityRange & range, const char * name)
+{
+  const std::string who = std::string("the intensity range of the ") + name + " image ";
+  Require(std::isfinite(float(range.low)) && std::isfinite(float(range.high)), who + "is not finite");
+  Require(float(range.low) < float(range.high), who + "is empty: is the image constant?");
+  Require(std::isfinite(float(range.high) - float(range.low)) &&
+            std::isfinite(float(256 / (double(float(range.high)) - double(float(range.low))))),
+          who + "cannot be divided into bins in single precision");
+}
+
+/** Intervals into which the range is cut: its width over the width of a bin. */
+int
+Intervals(const MutualInformationParameters & parameters)
+{
+  switch (parameters.kind)
+  {
+    case MutualInformationKind::BSpline:
+      return parameters.bins - 3;
+    case MutualInformationKind::Mattes:
+      return parameters.bins - 4;
+    default:
+      return parameters.bins;
+  }
+}
+
+ParzenBinning
+MakeBinning(const MutualInformationParameters & parameters, const IntensityRange & range)
+{
+  ParzenBinning binning;
+  binning.low = float(range.low);
+  binning.high = float(range.high);
+  const int intervals = Intervals(parameters);
+  binning.scale = float(intervals / (double(binning.high) - double(binning.low)));
+  // Gaussian: bin b is centered at position b + 1, so that a position below the first center is not negative.
+  const bool gaussian = parameters.kind == MutualInformationKind::Gaussian;
+  binning.shift = gaussian ? 0.5f : 0.0f;
+  binning.top = float(intervals) + binning.shift;
+  binning.maxBase = gaussian ? intervals : intervals - 1;
+  return binning;
+}
+
+MattesBinning
+MakeMattesBinning(const MutualInformationParameters & parameters, const IntensityRange & range)
+{
+  constexpr int padding = 2;
+  MattesBinning binning;
+  binning.low = range.low;
+  binning.high = range.high;
+  binning.binSize = (range.high - range.low) / (parameters.bins - 2 * padding);
+  binning.normalizedLow = range.low / binning.binSize - padding;
+  binning.maxBin = parameters.bins - padding - 1;
+  return binning;
+}
+
+GaussianWindow
+MakeWindow(const MutualInformationParameters & parameters)
+{
+  GaussianWindow window;
+  const double   sigma = parameters.sigma;
+  const int      radius = int(std::ceil(6 * sigma));
+  window.taps = 2 * radius;
+  window.bins = parameters.bins;
+  window.inverseVariance = float(1 / (sigma * sigma));
+  for (int j = 0; j < window.taps; ++j)
+  {
+    const double d = j - radius + 0.5;
+    window.coefficient[j] = float(std::exp(-d * d / (2 * sigma * sigma)));
+  }
+  return window;
+}
+
+/** The Gaussian of Approximate: taps -radius ... radius, sum 1. */
+std::vector<double>
+MakeSmoothingKernel(double sigma)
+{
+  const int           radius = std::max(2, int(std::ceil(4 * sigma)));
+  std::vector<double> kernel(std::size_t(2 * radius + 1));
+  double              sum = 0;
+  for (int d = -radius; d <= radius; ++d)
+  {
+    kernel[std::size_t(d + radius)] = std::exp(-d * d / (2 * sigma * sigma));
+    sum += kernel[std::size_t(d + radius)];
+  }
+  for (double & k : kernel)
+  {
+    k /= sum;
+  }
+  return kernel;
+}
+
+/** out_ab = sum_jk left(a, j) in_jk right(b, k), for banded left and right of the given half width. */
+template <typename TLeft, typename TRight>
+BinMatrix
+MultiplyBanded(const BinMatrix & in, int bins, int radius, const TLeft & left, const TRight & right)
+{
+  BinMatrix half(in.size(), 0.0);
+  BinMatrix out(in.size(), 0.0);
+  for (int a = 0; a < bins; ++a)
+    for (int j = std::max(0, a - radius); j <= std::min(bins - 1, a + radius); ++j)
+      for (int k = 0; k < bins; ++k)
+      {
+        half[std::size_t(a * bins + k)] += left(a, j) * in[std::size_t(j * bins + k)];
+      }
+  for (int a = 0; a < bins; ++a)
+    for (int b = 0; b < bins; ++b)
+      for (int k = std::max(0, b - radius); k <= std::min(bins - 1, b + radius); ++k)
+      {
+        out[std::size_t(a * bins + b)] += half[std::size_t(a * bins + k)] * right(b, k);
+      }
+  return out;
+}
+
+/** The histogram as numbers, for Approximate after its convolution. */
+BinMatrix
+SmoothedCounts(const JointHistogram & histogram)
+{
+  BinMatrix counts(histogram.counts.begin(), histogram.counts.end());
+  if (histogram.parameters.kind == MutualInformationKind::Approximate)
+  {
+    const std::vector<double> kernel = MakeSmoothingKernel(histogram.parameters.sigma);
+    const int                 radius = int(kernel.size()) / 2;
+    const auto                tap = [&](int to, int from) { return kernel[std::size_t(to - from + radius)]; };
+    counts = MultiplyBanded(counts, histogram.parameters.bins, radius, tap, tap);
+  }
+  return counts;
+}
+
+/** Sets the value, and returns log(p_ab / (pF_a pM_b)) with half a unit in the last place for empty bins: where a
+ * weight is too small to be counted, its term is too small to matter, but must not be infinite. */
+BinMatrix
+ComputeValue(const BinMatrix & counts, int bins, double & value)
+{
+  std::vector<double> fixedCounts(std::size_t(bins), 0.0);
+  std::vector<double> movingCounts(std::size_t(bins), 0.0);
+  double              total = 0;
+  for (int a = 0; a < bins; ++a)
+  {
+    for (int b = 0; b < bins; ++b)
+    {
+      fixedCounts[std::size_t(a)] += counts[std::size_t(a * bins + b)];
+      movingCounts[std::size_t(b)] += counts[std::size_t(a * bins + b)];
+    }
+    total += fixedCounts[std::size_t(a)];
+  }
+  BinMatrix logRatio(counts.size());
+  double    information = 0;
+  for (int a = 0; a < bins; ++a)
+  {
+    for (int b = 0; b < bins; ++b)
+    {
+      const std::size_t ab = std::size_t(a * bins + b);
+      logRatio[ab] = std::log(std::max(counts[ab], 0.5)) - std::log(std::max(fixedCounts[std::size_t(a)], 0.5)) -
+                     std::log(std::max(movingCounts[std::size_t(b)], 0.5)) + std::log(total);
+      information += counts[ab] > 0 ? counts[ab] / total * logRatio[ab] : 0.0;
+    }
+  }
+  value = -information;
+  return logRatio;
+}
+
+/** Approximate: sum_ab w_a(i) w'_b(j) G_ab for samples at the centers of bins i, j; w' belongs to the fixed bins if
+ * forFixed. */
+BinMatrix
+CenterDerivatives(const BinMatrix & logRatio, const MutualInformationParameters & parameters, bool forFixed)
+{
+  const std::vector<double> kernel = MakeSmoothingKernel(parameters.sigma);
+  const int                 radius = int(kernel.size()) / 2;
+  const int                 bins = parameters.bins;
+  // Sums over the bins that exist around bin i: of the weights before normalization, and of weight times distance.
+  std::vector<double> sum(std::size_t(bins), 0.0);
+  std::vector<double> mean(std::size_t(bins), 0.0);
+  for (int i = 0; i < bins; ++i)
+  {
+    for (int a = std::max(0, i - radius); a <= std::min(bins - 1, i + radius); ++a)
+    {
+      sum[std::size_t(i)] += kernel[std::size_t(a - i + radius)];
+      mean[std::size_t(i)] += kernel[std::size_t(a - i + radius)] * (a - i);
+    }
+    mean[std::size_t(i)] /= sum[std::size_t(i)];
+  }
+  const double variance = parameters.sigma * parameters.sigma;
+  const auto   weight = [&](int i, int a) { return kernel[std::size_t(a - i + radius)] / sum[std::size_t(i)]; };
+  const auto   derivative = [&](int i, int a) { return weight(i, a) * (a - i - mean[std::size_t(i)]) / variance; };
+  return forFixed ? MultiplyBanded(logRatio, bins, radius, derivative, weight)
+                  : MultiplyBanded(logRatio, bins, radius, weight, derivative);
+}
+
+/** The table of the gradient step for one image, -1 / (samples * binWidth) included; its layout is what the
+ * kernels of ffdpMutualInformationGradientKernel.h say. */
+std::vector<float>
+MakeTable(const BinMatrix & logRatio, const JointHistogram & histogram, bool forFixed)
+{
+  const MutualInformationParameters & parameters = histogram.parameters;
+  const ParzenSetup                   setup = MakeParzenSetup(parameters);
+  const IntensityRange &              range = forFixed ? parameters.fixedRange : parameters.movingRange;
+  const double factor = -double(Intervals(parameters)) / (double(histogram.samples) * (range.high - range.low));
+  const int    bins = parameters.bins;
+  const auto   ratio = [&](int active, int other) {
+    return logRatio[std::size_t(forFixed ? active * bins + other : other * bins + active)];
+  };
+
+  std::vector<float> table(MutualInformationTableSize(parameters), 0.0f);
+  if (parameters.kind == MutualInformationKind::Approximate)
+  {
+    const BinMatrix derivatives = CenterDerivatives(logRatio, parameters, forFixed);
+    std::transform(
+      derivatives.begin(), derivatives.end(), table.begin(), [factor](double d) { return float(factor * d); });
+    return table;
+  }
+  for (int other = 0; other < bins; ++other)
+  {
+    for (int active = 0; active < bins; ++active)
+    {
+      if (parameters.kind == MutualInformationKind::Gaussian)
+      {
+        const int padding = setup.window.taps / 2;
+        table[std::size_t((other + padding) * setup.PaddedStride() + active + padding)] =
+          float(factor * ratio(active, other));
+      }
+      else if (active + 1 < bins)
+      {
+        const bool        mattes = parameters.kind == MutualInformationKind::Mattes;
+        const std::size_t at = std::size_t(mattes ? other * bins + active : active * bins + other);
+        table[at] = float(factor * (ratio(active + 1, other) - ratio(active, other)));
+      }
+    }
+  }
+  return table;
+}
+
+} // namespace
+
+ParzenSetup
+MakeParzenSetup(const MutualInformationParameters & parameters)
+{
+  const bool mattes = parameters.kind == MutualInformationKind::Mattes;
+  Require(parameters.bins >= (mattes ? 5 : 4) && parameters.bins <= 256,
+          "mutual information takes 4 to 256 bins (Mattes 5 to 256), not " + std::to_string(parameters.bins));
+  RequireRange(parameters.fixedRange, "fixed");
+  RequireRange(parameters.movingRange, "moving");
+  ParzenSetup setup;
+  setup.bins = parameters.bins;
+  if (mattes)
+  {
+    setup.mattesFixed = MakeMattesBinning(parameters, parameters.fixedRange);
+    setup.mattesMoving = MakeMattesBinning(parameters, parameters.movingRange);
+    return setup;
+  }
+  setup.fixed = MakeBinning(parameters, parameters.fixedRange);
+  setup.moving = MakeBinning(parameters, parameters.movingRange);
+  if (parameters.kind != MutualInformationKind::BSpline)
+  {
+    Require(parameters.sigma >= 0.3 && parameters.sigma <= 4,
+            "the sigma of mutual information is 0.3 to 4 bins, not " + std::to_string(parameters.sigma));
+    setup.window = MakeWindow(parameters);
+  }
+  return setup;
+}
+
+std::size_t
+MutualInformationTableSize(const MutualInformationParameters & parameters)
+{
+  const auto bins = std::size_t(parameters.bins);
+  if (parameters.kind == MutualInformationKind::Gaussian)
+  {
+    const ParzenSetup setup = MakeParzenSetup(parameters);
+    return std::size_t(setup.PaddedRows()) * std::size_t(setup.PaddedStride());
+  }
+  return bins * bins;
+}
+
+MutualInformation
+FinishMutualInformation(const JointHistogram & histogram, bool forFixed)
+{
+  const MutualInformationParameters & parameters = histogram.parameters;
+  Require(histogram.samples > 0,
+          "mutual information of no sample: the mask is empty, the images are NaN, or no intensity is in range");
+  Require(!forFixed || parameters.kind != MutualInformationKind::Mattes,
+          "the Mattes variant has no gradient for the fixed image: its histogram is piecewise constant in it");
+  Require(histogram.counts.size() == std::size_t(parameters.bins) * std::size_t(parameters.bins),
+          "a joint histogram does not fit its parameters");
+
+  MutualInformation information;
+  information.parameters = parameters;
+  information.samples = histogram.samples;
+  const BinMatrix logRatio = ComputeValue(SmoothedCounts(histogram), parameters.bins, information.value);
+  information.movingTable = MakeTable(logRatio, histogram, false);
+  if (forFixed)
+  {
+    information.fixedTable = MakeTable(logRatio, histogram, true);
+  }
+  return information;
+}
+
+double
+ComputeMutualInformation(const MutualInformationParameters &    parameters,
+                         const VolumeView<const float> &        fixed,
+                         const VolumeView<const float> &        moving,
+                         const VolumeView<const std::uint8_t> & mask,
+                         const VolumeView<float> &              gradientMoving,
+                         const VolumeView<float> &              gradientFixed,
+                         unsigned                               threads)
+{
+  const MutualInformation information =
+    FinishMutualInformation(ComputeJointHistogram(parameters, fixed, moving, mask, threads), bool(gradientFixed));
+  if (gradientMoving || gradientFixed)
+  {
+    MutualInformationGradient(information, fixed, moving, mask, gradientMoving, gradientFixed, threads);
+  }
+  return information.value;
+}
+
+} // namespace ffdp

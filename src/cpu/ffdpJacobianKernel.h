@@ -1,0 +1,117 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// Compiled once per instruction set; see ffdpForEachInstructionSet.h.
+
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** The determinant at x, with the neighbors along x at `left` and `right`. */
+FFDP_VOXEL_INLINE float
+JacobianAt(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right, float factorX)
+{
+  const float fy = rows.factorY;
+  const float fz = rows.factorZ;
+  return JacobianOf(factorX * (rows.center[0][right] - rows.center[0][left]),
+                    fy * (rows.above[0][x] - rows.below[0][x]),
+                    fz * (rows.behind[0][x] - rows.before[0][x]),
+                    factorX * (rows.center[1][right] - rows.center[1][left]),
+                    fy * (rows.above[1][x] - rows.below[1][x]),
+                    fz * (rows.behind[1][x] - rows.before[1][x]),
+                    factorX * (rows.center[2][right] - rows.center[2][left]),
+                    fy * (rows.above[2][x] - rows.below[2][x]),
+                    fz * (rows.behind[2][x] - rows.before[2][x]));
+}
+
+/** The determinants of the voxels [begin, end) of a row of `width` voxels. */
+inline void
+JacobianChunk(const JacobianRows & rows,
+              std::int64_t         begin,
+              std::int64_t         end,
+              std::int64_t         width,
+              float * __restrict out)
+{
+  const JacobianRows local = rows;
+  const std::int64_t first = begin > 0 ? begin : 1;
+  const std::int64_t last = end < width ? end : width - 1;
+  FFDP_SIMD
+  for (std::int64_t x = first; x < last; ++x)
+  {
+    out[x - begin] = JacobianAt(local, x - 1, x, x + 1, 0.5f);
+  }
+  const float oneSided = width > 1 ? 1.0f : 0.0f;
+  if (begin == 0)
+  {
+    out[0] = JacobianAt(local, 0, 0, width > 1 ? 1 : 0, oneSided);
+  }
+  if (end == width && width > 1)
+  {
+    out[width - 1 - begin] = JacobianAt(local, width - 2, width - 1, width - 1, oneSided);
+  }
+}
+
+/** Some rows of one plane: writes their determinants and gathers their statistics. */
+inline JacobianPartial
+JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, std::int64_t endRow)
+{
+  constexpr std::int64_t Chunk = 1024;
+  alignas(64) float      determinant[Chunk];
+  alignas(64) float      negated[Chunk];
+  const std::int64_t     width = job.warp.domain.x;
+  JacobianPartial        partial;
+  RowSum                 sum;
+  const float            excluded = -partial.minimum; // of the maximum of negated determinants
+  RowMaximum             smallest(excluded);
+  for (std::int64_t y = firstRow; y < endRow; ++y)
+  {
+    const JacobianRows   rows = job.RowsAt(y, z);
+    const std::uint8_t * mask = job.mask ? job.mask.Row(y, z) : nullptr;
+    float *              out = job.determinant ? job.determinant.Row(y, z) : nullptr;
+    for (std::int64_t x = 0; x < width; x += Chunk)
+    {
+      const std::int64_t n = width - x < Chunk ? width - x : Chunk;
+      JacobianChunk(rows, x, x + n, width, determinant);
+      for (std::int64_t i = 0; out && i < n; ++i)
+      {
+        out[x + i] = determinant[i];
+      }
+      std::int32_t inside = 0;
+      std::int32_t notPositive = 0;
+      for (std::int64_t i = 0; i < n; ++i)
+      {
+        const bool  counts = !mask || mask[x + i] != 0;
+        const float value = determinant[i];
+        inside += counts ? 1 : 0;
+        notPositive += counts && !(value > 0) ? 1 : 0;
+        negated[i] = counts ? NotANumberIsInfinite(-value) : excluded;
+        determinant[i] = counts ? value : 0.0f;
+      }
+      partial.count += inside;
+      partial.notPositive += notPositive;
+      smallest.Add(negated, n);
+      sum.Add(determinant, n);
+    }
+  }
+  partial.sum = sum.Total();
+  partial.minimum = -smallest.Total();
+  return partial;
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp

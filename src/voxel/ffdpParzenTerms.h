@@ -1,0 +1,192 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpParzenTerms_h
+#define ffdpParzenTerms_h
+
+#include "ffdpVoxelInline.h"
+
+#include <cstdint>
+
+/** Where an intensity falls among the bins of a histogram, and the weights of its Parzen window. Functions that are
+ * templates take a float, or a vector of floats of GCC and Clang: the same operations in the same order. */
+namespace ffdp
+{
+
+/** Maps an intensity v to the position s = (v - low) * scale + shift, cut to [shift, top]. */
+struct ParzenBinning
+{
+  float        low = 0;
+  float        high = 1;
+  float        scale = 1; ///< bins per unit of intensity
+  float        shift = 0;
+  float        top = 1;     ///< largest position
+  std::int32_t maxBase = 0; ///< largest first bin; fraction 1 is possible there
+};
+
+/** The position of v, with the range's ends for what is outside and the low end for NaN. */
+FFDP_VOXEL_INLINE float
+ParzenPosition(const ParzenBinning & binning, float v)
+{
+  const float above = v > binning.low ? v : binning.low;
+  const float inside = above < binning.high ? above : binning.high;
+  const float s = (inside - binning.low) * binning.scale + binning.shift;
+  return s < binning.top ? s : binning.top;
+}
+
+FFDP_VOXEL_INLINE std::int32_t
+                  ParzenBase(const ParzenBinning & binning, float position)
+{
+  const auto base = static_cast<std::int32_t>(position);
+  return base < binning.maxBase ? base : binning.maxBase;
+}
+
+/** ITK's position v / binSize - normalizedLow in double precision, with 2 bins of padding. */
+struct MattesBinning
+{
+  double       low = 0;
+  double       high = 1;
+  double       binSize = 1;
+  double       normalizedLow = 0;
+  std::int32_t maxBin = 2; ///< bins - 3; the smallest is 2
+};
+
+/** The position of v, cut to where bins exist; the smallest for NaN. */
+FFDP_VOXEL_INLINE double
+MattesPosition(const MattesBinning & binning, double v)
+{
+  const double s = v / binning.binSize - binning.normalizedLow;
+  const double above = s > 2.0 ? s : 2.0;
+  const double last = binning.maxBin + 1;
+  return above < last ? above : last;
+}
+
+FFDP_VOXEL_INLINE std::int32_t
+                  MattesBin(const MattesBinning & binning, double position)
+{
+  const auto bin = static_cast<std::int32_t>(position);
+  return bin < binning.maxBin ? bin : binning.maxBin;
+}
+
+/** Cubic B-spline weights of the four bins around a position, t in [0, 1] past the second of them. Sum 1. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+CubicBSplineWeights(const T & t, T & w0, T & w1, T & w2, T & w3)
+{
+  const float sixth = 1.0f / 6.0f;
+  const T     r = 1.0f - t;
+  const T     t2 = t * t;
+  const T     r2 = r * r;
+  w0 = r2 * r * sixth;
+  w1 = t2 * (0.5f * t - 1.0f) + (2.0f / 3.0f);
+  w2 = r2 * (0.5f * r - 1.0f) + (2.0f / 3.0f);
+  w3 = t2 * t * sixth;
+}
+
+/** The derivative of sum_b w_b(t) G_b is sum_b v_b(t) (G_{b+1} - G_b) with these quadratic weights, which sum to 1: the
+ * differences can be formed in double precision beforehand, so nothing cancels here. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+QuadraticBSplineWeights(const T & t, T & v0, T & v1, T & v2)
+{
+  const T r = 1.0f - t;
+  v0 = 0.5f * (r * r);
+  v2 = 0.5f * (t * t);
+  v1 = t * r + 0.5f;
+}
+
+/** A Gaussian window of `taps` bins; 2 * radius of them, for a position between tap radius - 1 and tap radius. */
+struct GaussianWindow
+{
+  static constexpr int MaxTaps = 48;
+  std::int32_t         taps = 6;
+  std::int32_t         bins = 32;
+  float                inverseVariance = 4;    ///< in bins^-2
+  float                coefficient[MaxTaps]{}; ///< exp(-d^2 / (2 sigma^2)), d the distance of the tap from the middle
+};
+
+/** exp(x) for |x| < 6 by its series at x / 8: the same operations on every machine. */
+FFDP_VOXEL_INLINE float
+SmallExponential(float x)
+{
+  const float r = x * 0.125f;
+  float       sum = 1.0f / 362880.0f;
+  sum = sum * r + 1.0f / 40320.0f;
+  sum = sum * r + 1.0f / 5040.0f;
+  sum = sum * r + 1.0f / 720.0f;
+  sum = sum * r + 1.0f / 120.0f;
+  sum = sum * r + 1.0f / 24.0f;
+  sum = sum * r + 1.0f / 6.0f;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
+  sum = sum * sum;
+  sum = sum * sum;
+  return sum * sum;
+}
+
+/** Normalized weights of the window whose tap 0 is bin `firstBin`, t in [0, 1] past tap radius - 1. Taps that are no
+ * bins get 0.
+ *
+ * exp(-(t' - d)^2 / (2 sigma^2)) with t' = t - 1/2 is, up to a factor that the normalization removes, the coefficient
+ * of the tap times a power of exp(t' / sigma^2): one exponential serves all taps. */
+FFDP_VOXEL_INLINE void
+GaussianWeights(const GaussianWindow & window, std::int32_t firstBin, float t, float * w)
+{
+  const std::int32_t radius = window.taps / 2;
+  const float        q = SmallExponential((t - 0.5f) * window.inverseVariance);
+  const float        inverse = 1.0f / q;
+  float              sum = 0.0f;
+  float              power = 1.0f;
+  for (std::int32_t j = radius; j < window.taps; ++j)
+  {
+    w[j] = firstBin + j >= 0 && firstBin + j < window.bins ? window.coefficient[j] * power : 0.0f;
+    sum += w[j];
+    power *= q;
+  }
+  power = inverse;
+  for (std::int32_t j = radius - 1; j >= 0; --j)
+  {
+    w[j] = firstBin + j >= 0 && firstBin + j < window.bins ? window.coefficient[j] * power : 0.0f;
+    sum += w[j];
+    power *= inverse;
+  }
+  for (std::int32_t j = 0; j < window.taps; ++j)
+  {
+    w[j] /= sum;
+  }
+}
+
+/** Derivatives of normalized Gaussian weights by the position in bins, the normalization included:
+ * w_j (j - mean) / sigma^2, mean being sum_k w_k k. */
+FFDP_VOXEL_INLINE void
+GaussianWeightDerivatives(const GaussianWindow & window, const float * w, float * derivative)
+{
+  float mean = 0.0f;
+  for (std::int32_t j = 0; j < window.taps; ++j)
+  {
+    mean += w[j] * float(j);
+  }
+  for (std::int32_t j = 0; j < window.taps; ++j)
+  {
+    derivative[j] = w[j] * (float(j) - mean) * window.inverseVariance;
+  }
+}
+
+} // namespace ffdp
+
+#endif
