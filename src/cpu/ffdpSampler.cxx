@@ -15,4 +15,79 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Sampler
+#include "ffdpSampler.h"
+
+#include "ffdpCheck.h"
+#include "ffdpParallel.h"
+#include "ffdpSamplerPlan.h"
+
+#define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+
+void
+Sample(const VolumeView<const float> & image,
+       const CompositeMap &            map,
+       const WarpInput &               u,
+       const VolumeView<float> &       output,
+       const SamplerParameters &       parameters,
+       unsigned                        threads)
+{
+  RequireUsable(output, "the output of the sampler");
+  RequireFixedGrid(u, output.domain, output.firstPlane, output.EndPlane());
+  const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
+
+  const bool edge = parameters.border == Border::Edge;
+  const bool nearest = parameters.interpolation == Interpolation::Nearest;
+  const auto sampleRow =
+    nearest ? (edge ? FFDP_SELECT_KERNEL(SampleRow<true, true>) : FFDP_SELECT_KERNEL(SampleRow<false, true>))
+            : (edge ? FFDP_SELECT_KERNEL(SampleRow<true, false>) : FFDP_SELECT_KERNEL(SampleRow<false, false>));
+
+  const SamplerStrips strips{ output.domain.y, output.firstPlane, output.planes };
+  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
+    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+      sampleRow(plan, RowOf(u, y, z), output.domain.x, y, z, output.Row(y, z));
+    });
+  });
+}
+
+std::vector<PlaneRange>
+FindReachedPlanes(const Extent &            imageSize,
+                  const CompositeMap &      map,
+                  const WarpInput &         u,
+                  const Extent &            fixedSize,
+                  std::int64_t              firstPlane,
+                  std::int64_t              planes,
+                  const SamplerParameters & parameters,
+                  unsigned                  threads)
+{
+  const float                   noVoxel = 0;
+  const VolumeView<const float> image(&noVoxel, imageSize); // only its size is used
+  const VolumeView<const float> grid(&noVoxel, fixedSize, firstPlane, planes);
+  RequireUsable(grid, "the fixed grid");
+  RequireFixedGrid(u, fixedSize, firstPlane, firstPlane + planes);
+  const SamplerPlan plan = MakeSamplerPlan(image, "the image", map, parameters);
+
+  const auto              findReach = FFDP_SELECT_KERNEL(FindReachOfRow);
+  std::vector<PlaneRange> ranges(std::size_t(planes), PlaneRange{});
+  ParallelFor(planes, threads, [&](std::int64_t plane, unsigned) {
+    const std::int64_t z = firstPlane + plane;
+    std::int32_t       reach[2] = { plan.image.size[2], -1 };
+    for (std::int64_t y = 0; y < fixedSize.y; ++y)
+    {
+      findReach(plan, RowOf(u, y, z), fixedSize.x, y, z, reach);
+    }
+    if (reach[0] <= reach[1])
+    {
+      ranges[std::size_t(plane)] = { std::max<std::int64_t>(reach[0], 0),
+                                     std::min<std::int64_t>(reach[1] + 1, imageSize.z) };
+    }
+  });
+  return ranges;
+}
+
+} // namespace ffdp

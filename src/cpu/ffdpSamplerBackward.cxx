@@ -15,4 +15,193 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// SamplerBackward
+#include "ffdpSampler.h"
+
+#include "ffdpCheck.h"
+#include "ffdpParallel.h"
+#include "ffdpSamplerPlan.h"
+
+#include <algorithm>
+
+#define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+void
+RequireLinear(const SamplerParameters & parameters)
+{
+  Require(parameters.interpolation == Interpolation::Linear,
+          "nearest-neighbor interpolation has no gradient for the warp or the map; use linear interpolation");
+}
+
+/** The sums of strips, added up plane by plane. */
+std::vector<MapGradient>
+AddStrips(const std::vector<MapGradient> & stripSums, const SamplerStrips & strips)
+{
+  std::vector<MapGradient> planeSums;
+  const auto               perPlane = std::ptrdiff_t(strips.PerPlane());
+  for (auto first = stripSums.begin(); first != stripSums.end(); first += perPlane)
+  {
+    planeSums.push_back(AddPlanes(std::vector<MapGradient>(first, first + perPlane)));
+  }
+  return planeSums;
+}
+
+} // namespace
+
+MapGradient
+AddPlanes(const std::vector<MapGradient> & planeSums)
+{
+  MapGradient total{};
+  for (const MapGradient & sums : planeSums)
+  {
+    for (std::size_t i = 0; i < total.size(); ++i)
+    {
+      total[i] += sums[i];
+    }
+  }
+  return total;
+}
+
+std::vector<MapGradient>
+SampleBackward(const VolumeView<const float> & image,
+               const CompositeMap &            map,
+               const WarpInput &               u,
+               const VolumeView<const float> & outputGradient,
+               const WarpOutput &              warpGradient,
+               bool                            mapGradient,
+               const SamplerParameters &       parameters,
+               unsigned                        threads)
+{
+  RequireLinear(parameters);
+  RequireUsable(outputGradient, "the gradient of the output");
+  const Extent &     domain = outputGradient.domain;
+  const std::int64_t first = outputGradient.firstPlane;
+  const std::int64_t end = outputGradient.EndPlane();
+  RequireFixedGrid(u, domain, first, end);
+  RequireWarp(warpGradient.floats, domain, first, end, "the gradient of the warp");
+  RequireWarp(warpGradient.doubles, domain, first, end, "the gradient of the warp");
+  const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
+  Require(image.planes == image.domain.z,
+          "the image is a slab: use SampleDerivative() for each slab, then FinishSampleBackward()");
+
+  const auto               backwardRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleBackwardRow<true>)
+                                                                           : FFDP_SELECT_KERNEL(SampleBackwardRow<false>);
+  const SamplerStrips      strips{ domain.y, first, outputGradient.planes };
+  std::vector<MapGradient> stripSums(mapGradient ? std::size_t(strips.Count()) : 0, MapGradient{});
+  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
+    double * const sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
+    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+      const WarpGradientRow to = warpGradient ? RowOf(warpGradient, y, z) : WarpGradientRow{};
+      backwardRow(plan, RowOf(u, y, z), domain.x, y, z, outputGradient.Row(y, z), to, sums);
+    });
+  });
+  return AddStrips(stripSums, strips);
+}
+
+void
+SampleDerivative(const VolumeView<const float> & image,
+                 const CompositeMap &            map,
+                 const WarpInput &               u,
+                 const WarpView<float> &         derivative,
+                 const SamplerParameters &       parameters,
+                 unsigned                        threads)
+{
+  RequireLinear(parameters);
+  RequireUsable(derivative, "the derivative of the image");
+  Require(derivative.component[1] && derivative.component[2], "the derivative of the image needs three components");
+  RequireFixedGrid(u, derivative.domain, derivative.firstPlane, derivative.EndPlane());
+  const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
+
+  const auto          derivativeRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleDerivativeRow<true>)
+                                                                        : FFDP_SELECT_KERNEL(SampleDerivativeRow<false>);
+  const SamplerStrips strips{ derivative.domain.y, derivative.firstPlane, derivative.planes };
+  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
+    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+      derivativeRow(plan, RowOf(u, y, z), derivative.domain.x, y, z, RowOf(WarpOutput(derivative), y, z));
+    });
+  });
+}
+
+std::vector<MapGradient>
+FinishSampleBackward(const CompositeMap &            map,
+                     const VolumeView<const float> & outputGradient,
+                     const WarpView<float> &         derivative,
+                     bool                            mapGradient,
+                     unsigned                        threads)
+{
+  RequireUsable(derivative, "the derivative of the image");
+  Require(derivative.component[1] && derivative.component[2], "the derivative of the image needs three components");
+  RequirePlanes(outputGradient, derivative.firstPlane, derivative.EndPlane(), 0, "the gradient of the output");
+  RequireSameDomain(
+    outputGradient.domain, derivative.domain, "the gradient of the output and the derivative of the image");
+  const SamplerMap plan = MakeSamplerMap(map);
+
+  const auto               finishRow = FFDP_SELECT_KERNEL(FinishBackwardRow);
+  const SamplerStrips      strips{ derivative.domain.y, derivative.firstPlane, derivative.planes };
+  std::vector<MapGradient> stripSums(mapGradient ? std::size_t(strips.Count()) : 0, MapGradient{});
+  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
+    double * const sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
+    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+      const WarpGradientRow row = RowOf(WarpOutput(derivative), y, z);
+      finishRow(plan.S, derivative.domain.x, y, z, outputGradient.Row(y, z), row, sums);
+    });
+  });
+  return AddStrips(stripSums, strips);
+}
+
+void
+SampleAdjoint(const VolumeView<const float> & outputGradient,
+              const CompositeMap &            map,
+              const WarpInput &               u,
+              const VolumeView<float> &       imageGradient,
+              const SamplerParameters &       parameters,
+              unsigned                        threads)
+{
+  RequireUsable(outputGradient, "the gradient of the output");
+  const Extent & domain = outputGradient.domain;
+  const auto     reached = FindReachedPlanes(
+    imageGradient.domain, map, u, domain, outputGradient.firstPlane, outputGradient.planes, parameters, threads);
+  SamplerPlan whole = MakeSamplerPlan(imageGradient, "the gradient of the image", map, parameters);
+
+  const bool edge = parameters.border == Border::Edge;
+  const auto scatterRow =
+    parameters.interpolation == Interpolation::Nearest
+      ? (edge ? FFDP_SELECT_KERNEL(ScatterRow<true, true>) : FFDP_SELECT_KERNEL(ScatterRow<false, true>))
+      : (edge ? FFDP_SELECT_KERNEL(ScatterRow<true, false>) : FFDP_SELECT_KERNEL(ScatterRow<false, false>));
+
+  // Where the image planes are cut does not matter for the result: a voxel's terms come in raster order anyway.
+  // Thick pieces locate fewer voxels twice, more pieces than threads keep all threads busy.
+  const std::int64_t pieces = std::min<std::int64_t>(imageGradient.planes, 3 * std::int64_t(ResolveThreads(threads)));
+  ParallelFor(pieces, threads, [&](std::int64_t piece, unsigned) {
+    const std::int64_t      first = imageGradient.firstPlane + imageGradient.planes * piece / pieces;
+    const std::int64_t      end = imageGradient.firstPlane + imageGradient.planes * (piece + 1) / pieces;
+    const VolumeView<float> owned = imageGradient.Planes(first, end - first);
+    SamplerPlan             plan = whole;
+    plan.image = MakeImagePlanes(owned, "the gradient of the image");
+    for (std::int64_t z = first; z < end && !parameters.accumulate; ++z)
+    {
+      for (std::int64_t y = 0; y < owned.domain.y; ++y)
+      {
+        std::fill_n(owned.Row(y, z), owned.domain.x, 0.0f);
+      }
+    }
+    for (std::int64_t i = 0; i < outputGradient.planes; ++i)
+    {
+      const PlaneRange & range = reached[std::size_t(i)];
+      for (std::int64_t y = 0; range.first < end && range.end > first && y < domain.y; ++y)
+      {
+        const std::int64_t z = outputGradient.firstPlane + i;
+        scatterRow(plan, RowOf(u, y, z), domain.x, y, z, outputGradient.Row(y, z), owned.data);
+      }
+    }
+  });
+}
+
+} // namespace ffdp

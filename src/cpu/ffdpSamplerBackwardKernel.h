@@ -1,0 +1,421 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// Inner loops of ffdpSamplerBackward.cxx, compiled once per instruction set: see ffdpForEachInstructionSet.h.
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** Derivatives of a block, one voxel at a time: any image, any machine. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+DifferentiateVoxels(const SamplerPlan &      plan,
+                    const SamplerPositions & positions,
+                    int                      count,
+                    SamplerVectors &         derivative)
+{
+  for (int k = 0; k < count; ++k)
+  {
+    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
+    const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
+    PlaneTerms         lower{ 0.0f, 0.0f, 0.0f };
+    PlaneTerms         upper{ 0.0f, 0.0f, 0.0f };
+    if (IsValid<TEdge>(plan.image, ix, iy, iz, fx, fy, fz))
+    {
+      lower = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz, fx, fy);
+      upper = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz + 1, fx, fy);
+    }
+    derivative.value[0][k] = AddPlaneTerms(lower.dx, upper.dx, fz);
+    derivative.value[1][k] = AddPlaneTerms(lower.dy, upper.dy, fz);
+    derivative.value[2][k] = SubtractPlaneTerms(lower.value, upper.value);
+  }
+}
+
+#if FFDP_ISA_AVX2
+struct PlaneTermsOfLanes
+{
+  __m256 value;
+  __m256 dx;
+  __m256 dy;
+};
+
+/** InterpolateInPlane() for eight cells: rows `first` and first + 1 of their corners. */
+FFDP_VOXEL_INLINE PlaneTermsOfLanes
+InterpolateLanes(const CellCorners & c, int first, __m256 fx, __m256 fy)
+{
+  const __m256 step0 = _mm256_sub_ps(c.b[first], c.a[first]);
+  const __m256 step1 = _mm256_sub_ps(c.b[first + 1], c.a[first + 1]);
+  const __m256 row0 = MultiplyAdd(c.a[first], fx, step0);
+  const __m256 row1 = MultiplyAdd(c.a[first + 1], fx, step1);
+  const __m256 dy = _mm256_sub_ps(row1, row0);
+  return { MultiplyAdd(row0, fy, dy), MultiplyAdd(step0, fy, _mm256_sub_ps(step1, step0)), dy };
+}
+#endif
+
+/** dI/dX of a block. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+DifferentiateBlock(const SamplerPlan & plan, const SamplerPositions & positions, int count, SamplerVectors & derivative)
+{
+#if FFDP_ISA_AVX2
+  const std::int32_t basePlane = FindBasePlane(plan.image, positions.index[2], count);
+  if (basePlane >= 0)
+  {
+    const float * base = plan.image.data + (basePlane - plan.image.firstPlane) * plan.image.planeStride;
+    for (int k = 0; k < count; k += 8)
+    {
+      CellCorners corners;
+      LoadCorners<TEdge>(plan.image, base, basePlane, positions, k, corners);
+      const __m256            fx = _mm256_load_ps(positions.fraction[0] + k);
+      const __m256            fy = _mm256_load_ps(positions.fraction[1] + k);
+      const __m256            fz = _mm256_load_ps(positions.fraction[2] + k);
+      const PlaneTermsOfLanes lower = InterpolateLanes(corners, 0, fx, fy);
+      const PlaneTermsOfLanes upper = InterpolateLanes(corners, 2, fx, fy);
+      _mm256_store_ps(derivative.value[0] + k, AddPlanesOfLanes(lower.dx, upper.dx, fz));
+      _mm256_store_ps(derivative.value[1] + k, AddPlanesOfLanes(lower.dy, upper.dy, fz));
+      _mm256_store_ps(derivative.value[2] + k,
+                      _mm256_add_ps(_mm256_sub_ps(_mm256_setzero_ps(), lower.value), upper.value));
+    }
+    return;
+  }
+#endif
+  DifferentiateVoxels<TEdge>(plan, positions, count, derivative);
+}
+
+/** Writes or adds `count` values with a stride. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+StoreValues(const float * __restrict values, int count, T * __restrict to, std::int64_t stride, bool accumulate)
+{
+  if (stride == 1 && !accumulate)
+  {
+    for (int k = 0; k < count; ++k)
+    {
+      to[k] = T(values[k]);
+    }
+  }
+  else if (accumulate)
+  {
+    for (int k = 0; k < count; ++k)
+    {
+      to[k * stride] += T(values[k]);
+    }
+  }
+  else
+  {
+    for (int k = 0; k < count; ++k)
+    {
+      to[k * stride] = T(values[k]);
+    }
+  }
+}
+
+FFDP_VOXEL_INLINE void
+StoreVectors(const SamplerVectors & vectors, int count, std::int64_t x, const WarpGradientRow & to, bool accumulate)
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    if (to.floats[c])
+    {
+      StoreValues(vectors.value[c], count, to.floats[c] + x * to.stride, to.stride, accumulate);
+    }
+    else if (to.doubles[c])
+    {
+      StoreValues(vectors.value[c], count, to.doubles[c] + x * to.stride, to.stride, accumulate);
+    }
+  }
+}
+
+/** Sums over a row of g dI/dX_r and of g dI/dX_r x. Voxel x goes to lane x mod 16, whatever the vector width. */
+struct MapSumsOfRow
+{
+  double plain[3][16];
+  double timesX[3][16];
+};
+
+FFDP_VOXEL_INLINE void
+AddMapSums(const SamplerVectors & product, int count, std::int64_t x, MapSumsOfRow & sums)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const float * values = product.value[r];
+    int           k = 0;
+    for (; k + 16 <= count; k += 16)
+    {
+      FFDP_SIMD
+      for (int lane = 0; lane < 16; ++lane)
+      {
+        const double value = values[k + lane];
+        sums.plain[r][lane] += value;
+        sums.timesX[r][lane] += value * double(std::int32_t(x) + k + lane);
+      }
+    }
+    for (int lane = 0; k + lane < count; ++lane)
+    {
+      const double value = values[k + lane];
+      sums.plain[r][lane] += value;
+      sums.timesX[r][lane] += value * double(std::int32_t(x) + k + lane);
+    }
+  }
+}
+
+FFDP_VOXEL_INLINE double
+AddLanes(const double * lane)
+{
+  double sum = 0;
+  for (int k = 0; k < 16; ++k)
+  {
+    sum += lane[k];
+  }
+  return sum;
+}
+
+/** Adds the sums of row (y, z) to the twelve entries of a MapGradient. */
+FFDP_VOXEL_INLINE void
+AddRowToMapGradient(const MapSumsOfRow & sums, std::int64_t y, std::int64_t z, double * gradient)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    const double plain = AddLanes(sums.plain[r]);
+    gradient[3 * r] += AddLanes(sums.timesX[r]);
+    gradient[3 * r + 1] += plain * double(y);
+    gradient[3 * r + 2] += plain * double(z);
+    gradient[9 + r] += plain;
+  }
+}
+
+/** From dI/dX to g dI/dX, in place. */
+FFDP_VOXEL_INLINE void
+MultiplyByGradient(const float * __restrict g, int count, SamplerVectors & vectors)
+{
+  float * __restrict dx = vectors.value[0];
+  float * __restrict dy = vectors.value[1];
+  float * __restrict dz = vectors.value[2];
+  FFDP_SIMD
+  for (int k = 0; k < count; ++k)
+  {
+    dx[k] *= g[k];
+    dy[k] *= g[k];
+    dz[k] *= g[k];
+  }
+}
+
+/** From g dI/dX to S^T g dI/dX, in place. */
+FFDP_VOXEL_INLINE void
+MultiplyByTransposedS(const float * S, int count, SamplerVectors & vectors)
+{
+  float * __restrict dx = vectors.value[0];
+  float * __restrict dy = vectors.value[1];
+  float * __restrict dz = vectors.value[2];
+  FFDP_SIMD
+  for (int k = 0; k < count; ++k)
+  {
+    const float x = dx[k], y = dy[k], z = dz[k];
+    dx[k] = (S[0] * x + S[3] * y) + S[6] * z;
+    dy[k] = (S[1] * x + S[4] * y) + S[7] * z;
+    dz[k] = (S[2] * x + S[5] * y) + S[8] * z;
+  }
+}
+
+/** One row of SampleBackward(); `mapGradient` may be null. */
+template <bool TEdge>
+void
+SampleBackwardRow(const SamplerPlan &     plan,
+                  const WarpRow &         u,
+                  std::int64_t            width,
+                  std::int64_t            y,
+                  std::int64_t            z,
+                  const float *           g,
+                  const WarpGradientRow & warpGradient,
+                  double *                mapGradient)
+{
+  SamplerPositions positions;
+  SamplerVectors   vectors;
+  MapSumsOfRow     sums{};
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    LocateBlock(plan, u, x, y, z, count, positions);
+    DifferentiateBlock<TEdge>(plan, positions, count, vectors);
+    MultiplyByGradient(g + x, count, vectors);
+    if (mapGradient)
+    {
+      AddMapSums(vectors, count, x, sums);
+    }
+    if (warpGradient.stride > 0)
+    {
+      MultiplyByTransposedS(plan.map.S, count, vectors);
+      StoreVectors(vectors, count, x, warpGradient, plan.accumulate);
+    }
+  }
+  if (mapGradient)
+  {
+    AddRowToMapGradient(sums, y, z, mapGradient);
+  }
+}
+
+/** One row of SampleDerivative(). */
+template <bool TEdge>
+void
+SampleDerivativeRow(const SamplerPlan &     plan,
+                    const WarpRow &         u,
+                    std::int64_t            width,
+                    std::int64_t            y,
+                    std::int64_t            z,
+                    const WarpGradientRow & derivative)
+{
+  SamplerPositions positions;
+  SamplerVectors   vectors;
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    LocateBlock(plan, u, x, y, z, count, positions);
+    DifferentiateBlock<TEdge>(plan, positions, count, vectors);
+    StoreVectors(vectors, count, x, derivative, plan.accumulate);
+  }
+}
+
+/** One row of FinishSampleBackward(). */
+inline void
+FinishBackwardRow(const float *           S,
+                  std::int64_t            width,
+                  std::int64_t            y,
+                  std::int64_t            z,
+                  const float *           g,
+                  const WarpGradientRow & derivative,
+                  double *                mapGradient)
+{
+  SamplerVectors vectors;
+  MapSumsOfRow   sums{};
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    for (int c = 0; c < 3; ++c)
+    {
+      const float * from = derivative.floats[c] + x * derivative.stride;
+      for (int k = 0; k < count; ++k)
+      {
+        vectors.value[c][k] = from[k * derivative.stride];
+      }
+    }
+    MultiplyByGradient(g + x, count, vectors);
+    if (mapGradient)
+    {
+      AddMapSums(vectors, count, x, sums);
+    }
+    MultiplyByTransposedS(S, count, vectors);
+    StoreVectors(vectors, count, x, derivative, false);
+  }
+  if (mapGradient)
+  {
+    AddRowToMapGradient(sums, y, z, mapGradient);
+  }
+}
+
+/** Adds g times the weights of a cell to the corners that lie in the planes of `image`. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+ScatterLinear(const ImagePlanes & image, float * data, const SamplerPositions & positions, int k, float g)
+{
+  const std::int32_t index[3] = { positions.index[0][k], positions.index[1][k], positions.index[2][k] };
+  const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
+  if (!IsValid<TEdge>(image, index[0], index[1], index[2], fx, fy, fz))
+  {
+    return;
+  }
+  const float weight[3][2] = { { 1.0f - fx, fx }, { 1.0f - fy, fy }, { 1.0f - fz, fz } };
+  for (int sz = 0; sz < 2; ++sz)
+  {
+    const std::int32_t z = TEdge ? ClampIndex(index[2] + sz, image.size[2]) : index[2] + sz;
+    if (z < image.firstPlane || z >= image.endPlane)
+    {
+      continue;
+    }
+    for (int sy = 0; sy < 2; ++sy)
+    {
+      const std::int32_t y = TEdge ? ClampIndex(index[1] + sy, image.size[1]) : index[1] + sy;
+      if (y < 0 || y >= image.size[1])
+      {
+        continue;
+      }
+      float *     row = data + (z - image.firstPlane) * image.planeStride + y * image.rowStride;
+      const float share = g * weight[2][sz] * weight[1][sy];
+      for (int sx = 0; sx < 2; ++sx)
+      {
+        const std::int32_t x = TEdge ? ClampIndex(index[0] + sx, image.size[0]) : index[0] + sx;
+        if (x >= 0 && x < image.size[0])
+        {
+          row[x] += share * weight[0][sx];
+        }
+      }
+    }
+  }
+}
+
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+ScatterNearest(const ImagePlanes & image, float * data, const SamplerPositions & positions, int k, float g)
+{
+  std::int32_t nearest[3];
+  bool         valid = true;
+  for (int c = 0; c < 3; ++c)
+  {
+    const std::int32_t index = positions.index[c][k];
+    const float        fraction = positions.fraction[c][k];
+    const std::int32_t rounded = NearestOnAxis(index, fraction);
+    nearest[c] = ClampIndex(rounded, image.size[c]);
+    valid = valid && (TEdge ? IsInsideBuffer(index, fraction, image.size[c]) : rounded == nearest[c]);
+  }
+  if (valid && nearest[2] >= image.firstPlane && nearest[2] < image.endPlane)
+  {
+    data[(nearest[2] - image.firstPlane) * image.planeStride + nearest[1] * image.rowStride + nearest[0]] += g;
+  }
+}
+
+/** Adds what one row of the output gives to the planes of plan.image, whose voxels `data` may be written. */
+template <bool TEdge, bool TNearest>
+void
+ScatterRow(const SamplerPlan & plan,
+           const WarpRow &     u,
+           std::int64_t        width,
+           std::int64_t        y,
+           std::int64_t        z,
+           const float *       g,
+           float *             data)
+{
+  SamplerPositions positions;
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    LocateBlock(plan, u, x, y, z, count, positions);
+    for (int k = 0; k < count; ++k)
+    {
+      if (TNearest)
+      {
+        ScatterNearest<TEdge>(plan.image, data, positions, k, g[x + k]);
+      }
+      else
+      {
+        ScatterLinear<TEdge>(plan.image, data, positions, k, g[x + k]);
+      }
+    }
+  }
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp

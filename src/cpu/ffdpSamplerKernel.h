@@ -1,0 +1,200 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// Inner loops of ffdpSampler.cxx, compiled once per instruction set: see ffdpForEachInstructionSet.h.
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** Values of a block, one voxel at a time: any image, any machine. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+InterpolateVoxels(const SamplerPlan & plan, const SamplerPositions & positions, int count, float * __restrict values)
+{
+  for (int k = 0; k < count; ++k)
+  {
+    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
+    const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
+    if (IsValid<TEdge>(plan.image, ix, iy, iz, fx, fy, fz))
+    {
+      const PlaneTerms lower = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz, fx, fy);
+      const PlaneTerms upper = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz + 1, fx, fy);
+      values[k] = AddPlaneTerms(lower.value, upper.value, fz);
+    }
+    else
+    {
+      values[k] = plan.outside;
+    }
+  }
+}
+
+#if FFDP_ISA_AVX2
+/** Bilinear value in the plane of rows `first` and first + 1 of the corners. */
+FFDP_VOXEL_INLINE __m256
+PlaneValues(const CellCorners & c, int first, __m256 fx, __m256 fy)
+{
+  const __m256 row0 = MultiplyAdd(c.a[first], fx, _mm256_sub_ps(c.b[first], c.a[first]));
+  const __m256 row1 = MultiplyAdd(c.a[first + 1], fx, _mm256_sub_ps(c.b[first + 1], c.a[first + 1]));
+  return MultiplyAdd(row0, fy, _mm256_sub_ps(row1, row0));
+}
+#endif
+
+/** Values of a block by linear interpolation. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+InterpolateBlock(const SamplerPlan & plan, const SamplerPositions & positions, int count, float * __restrict values)
+{
+#if FFDP_ISA_AVX2
+  const std::int32_t basePlane = FindBasePlane(plan.image, positions.index[2], count);
+  if (basePlane >= 0)
+  {
+    const float * base = plan.image.data + (basePlane - plan.image.firstPlane) * plan.image.planeStride;
+    for (int k = 0; k < count; k += 8)
+    {
+      CellCorners corners;
+      LoadCorners<TEdge>(plan.image, base, basePlane, positions, k, corners);
+      const __m256 fx = _mm256_load_ps(positions.fraction[0] + k);
+      const __m256 fy = _mm256_load_ps(positions.fraction[1] + k);
+      const __m256 fz = _mm256_load_ps(positions.fraction[2] + k);
+      const __m256 value = AddPlanesOfLanes(PlaneValues(corners, 0, fx, fy), PlaneValues(corners, 2, fx, fy), fz);
+      _mm256_store_ps(values + k, value);
+    }
+    for (int k = 0; TEdge && plan.outside != 0.0f && k < count; ++k)
+    {
+      const bool valid = IsValid<TEdge>(plan.image,
+                                        positions.index[0][k],
+                                        positions.index[1][k],
+                                        positions.index[2][k],
+                                        positions.fraction[0][k],
+                                        positions.fraction[1][k],
+                                        positions.fraction[2][k]);
+      values[k] = valid ? values[k] : plan.outside;
+    }
+    return;
+  }
+#endif
+  InterpolateVoxels<TEdge>(plan, positions, count, values);
+}
+
+/** Values of a block by the nearest voxel. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE void
+PickNearest(const SamplerPlan & plan, SamplerPositions & positions, int count, float * __restrict values)
+{
+  const ImagePlanes & image = plan.image;
+  for (int c = 0; c < 3; ++c)
+  {
+    std::int32_t * __restrict index = positions.index[c];
+    const float * __restrict fraction = positions.fraction[c];
+    const std::int32_t size = image.size[c];
+    FFDP_SIMD
+    for (int k = 0; k < count; ++k)
+    {
+      const std::int32_t nearest = NearestOnAxis(index[k], fraction[k]);
+      const bool valid = TEdge ? IsInsideBuffer(index[k], fraction[k], size) : (nearest >= 0) & (nearest < size);
+      index[k] = valid ? ClampIndex(nearest, size) : -1;
+    }
+  }
+  for (int k = 0; k < count; ++k)
+  {
+    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
+    if ((ix | iy | iz) < 0)
+    {
+      values[k] = plan.outside;
+    }
+    else if (iz >= image.firstPlane && iz < image.endPlane)
+    {
+      values[k] = 0.0f + image.data[(iz - image.firstPlane) * image.planeStride + iy * image.rowStride + ix];
+    }
+    else
+    {
+      values[k] = 0.0f;
+    }
+  }
+}
+
+/** One row of the output. */
+template <bool TEdge, bool TNearest>
+void
+SampleRow(const SamplerPlan & plan, const WarpRow & u, std::int64_t width, std::int64_t y, std::int64_t z, float * out)
+{
+  SamplerPositions  positions;
+  alignas(64) float values[SamplerBlock];
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    LocateBlock(plan, u, x, y, z, count, positions);
+    if (TNearest)
+    {
+      PickNearest<TEdge>(plan, positions, count, values);
+    }
+    else
+    {
+      InterpolateBlock<TEdge>(plan, positions, count, values);
+    }
+    float * __restrict to = out + x;
+    if (plan.accumulate)
+    {
+      for (int k = 0; k < count; ++k)
+      {
+        to[k] += values[k];
+      }
+    }
+    else
+    {
+      for (int k = 0; k < count; ++k)
+      {
+        to[k] = values[k];
+      }
+    }
+  }
+}
+
+/** The lowest and highest plane that a row may reach with a weight, before the border rule. */
+inline void
+FindReachOfRow(const SamplerPlan & plan,
+               const WarpRow &     u,
+               std::int64_t        width,
+               std::int64_t        y,
+               std::int64_t        z,
+               std::int32_t *      reach)
+{
+  SamplerPositions positions;
+  for (std::int64_t x = 0; x < width; x += SamplerBlock)
+  {
+    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    LocateBlock(plan, u, x, y, z, count, positions);
+    const std::int32_t * __restrict index = positions.index[2];
+    std::int32_t lowest = reach[0];
+    std::int32_t highest = reach[1];
+    for (int k = 0; k < count; ++k)
+    {
+      // a cell below or above the whole image reaches nothing
+      const bool         near = (index[k] >= -1) & (index[k] < plan.image.size[2]);
+      const std::int32_t low = near ? index[k] : lowest;
+      const std::int32_t high = near ? index[k] + 1 : highest;
+      lowest = low < lowest ? low : lowest;
+      highest = high > highest ? high : highest;
+    }
+    reach[0] = lowest;
+    reach[1] = highest;
+  }
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp
