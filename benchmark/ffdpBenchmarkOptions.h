@@ -31,10 +31,10 @@ namespace benchmark
 /** What the command line selects. */
 struct BenchmarkOptions
 {
-  std::int64_t size = 256;  ///< voxels along each axis
-  unsigned     threads = 0; ///< 0: ITK's default
-  std::regex   filter;      ///< names to run; the default matches all
-  std::string  jsonFile;    ///< empty: no file
+  std::int64_t size = 256;    ///< voxels along each axis
+  unsigned     threads = 0;   ///< 0: ITK's default
+  std::regex   filter{ "." }; ///< names to run; the default matches all
+  std::string  jsonFile;      ///< empty: no file
   bool         help = false;
 };
 

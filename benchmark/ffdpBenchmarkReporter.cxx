@@ -57,13 +57,19 @@ void
 PrintRow(std::ostream & out, const std::vector<std::string> & cells)
 {
   // Name, time, traffic, triad, multiple, memory, ITK's class, its size, its time, our time for the same, ratio.
-  static constexpr int widths[] = { 17, 9, 8, 11, 8, 10, 29, 6, 10, 11, 8 };
+  static constexpr int  widths[] = { 17, 9, 8, 11, 8, 10, 29, 6, 10, 11, 8 };
+  constexpr std::size_t itkColumn = 6; // names to the left, numbers to the right
   out << std::left << std::setw(widths[0]) << cells[0];
   for (std::size_t i = 1; i < cells.size(); ++i)
   {
-    const bool isText = i == 6;
-    out << (isText ? std::left : std::right) << (isText ? "  " : "") << std::setw(isText ? widths[i] - 2 : widths[i])
-        << cells[i];
+    if (i != itkColumn)
+    {
+      out << std::right << std::setw(widths[i]) << cells[i];
+    }
+    else
+    {
+      out << "  " << std::left << std::setw(i + 1 < cells.size() ? widths[i] - 2 : 0) << cells[i];
+    }
   }
   out << std::endl;
 }

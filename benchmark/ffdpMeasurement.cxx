@@ -88,7 +88,7 @@ ItkMeasurement
 ItkTimer::Measure(const BenchmarkCase & benchmarkCase, std::int64_t size, unsigned threads)
 {
   constexpr int itkRepetitions = 2;
-  constexpr int ourRepetitions = 6;
+  constexpr int ourRepetitions = 12;
 
   const ItkCounterpart & itk = *benchmarkCase.itk;
   ItkMeasurement         measurement;
