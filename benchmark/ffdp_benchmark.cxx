@@ -102,22 +102,24 @@ SelectCases(const std::regex & filter)
   return selected;
 }
 
-void
-SaveJson(const std::string & fileName, const std::vector<BenchmarkResult> & results)
+/** Opened before the work starts, so that a bad name costs no time. */
+std::ofstream
+OpenForWriting(const std::string & fileName)
 {
   std::ofstream file(fileName);
-  WriteJson(file, results);
-  file.close();
   if (!file)
   {
     throw std::runtime_error("cannot write '" + fileName + "'");
   }
+  return file;
 }
 
 int
 Run(const BenchmarkOptions & options)
 {
   const auto     cases = SelectCases(options.filter);
+  const bool     wantsJson = !options.jsonFile.empty();
+  std::ofstream  json = wantsJson ? OpenForWriting(options.jsonFile) : std::ofstream();
   const unsigned threads = ResolveThreads(options.threads);
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
 
@@ -140,9 +142,13 @@ Run(const BenchmarkOptions & options)
   TableReporter reporter(std::cout, results);
   ::benchmark::RunSpecifiedBenchmarks(&reporter, ".");
 
-  if (!options.jsonFile.empty())
+  if (wantsJson)
   {
-    SaveJson(options.jsonFile, results);
+    WriteJson(json, results);
+    if (!json.flush())
+    {
+      throw std::runtime_error("cannot write all of '" + options.jsonFile + "'");
+    }
   }
   return results.size() == cases.size() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
