@@ -15,4 +15,225 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Inverse
+#include "ffdpInverse.h"
+
+#include "ffdpAllocationMeter.h"
+#include "ffdpTestSupport.h"
+#include "ffdpWarpReference.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+/** Smooth, and fading to nothing towards the border, so that inside stays inside: the slope is at most
+ * `most` times about 0.6 per axis. */
+Warp<float>
+FadingWarp(const Extent & size, unsigned seed, double most)
+{
+  Warp<float>  warp = SmoothWarp(size, seed, most);
+  const double pi = std::acos(-1.0);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double fade = std::sin(pi * double(x) / double(std::max<std::int64_t>(1, size.x - 1))) *
+                            std::sin(pi * double(y) / double(std::max<std::int64_t>(1, size.y - 1))) *
+                            std::sin(pi * double(z) / double(std::max<std::int64_t>(1, size.z - 1)));
+        for (auto & component : warp.component)
+        {
+          component.At(x, y, z) = float(fade * component.At(x, y, z));
+        }
+      }
+  return warp;
+}
+
+/** The largest component of a + b(x + a), in double precision. */
+double
+LeftOver(const Warp<float> & a, const Warp<float> & b, WarpBorder border)
+{
+  const Warp<double> rest = ReferenceCompose(AsDouble(b), AsDouble(a), 1, border);
+  const Warp<float>  zero(a.component[0].domain);
+  return MaxDifference(zero, rest);
+}
+
+} // namespace
+
+TEST(Inverse, EqualsTheReferenceThatIteratesTheSameWay)
+{
+  for (const Extent & size : AwkwardSizes())
+  {
+    for (const WarpBorder border : { WarpBorder::Zero, WarpBorder::Edge })
+    {
+      const Warp<float> u = SmoothWarp(size, 2, 0.4);
+      Warp<float>       w(size);
+      InverseParameters parameters;
+      parameters.tolerance = 0;
+      parameters.maximumIterations = 3; // damping has no time to set in, see the reported residual
+      parameters.border = border;
+      const InverseResult result = InvertWarp(u.View(), w.View(), parameters, 2);
+      EXPECT_TRUE(result.iterations == 3 || result.maximumResidual == 0);
+      // An error in w moves the sample: it grows by at most the slope, 3 axes x 2 x the largest u.
+      const double magnitude = MaxMagnitude(u);
+      double       tolerance = 0;
+      for (int i = 0; i < 3; ++i)
+      {
+        tolerance = tolerance * 3 * 2 * magnitude + SampleTolerance(magnitude, magnitude);
+      }
+      EXPECT_LE(MaxDifference(w, ReferenceInverse(AsDouble(u), 3, border)), tolerance);
+    }
+  }
+}
+
+TEST(Inverse, UndoesTheWarpInBothDirections)
+{
+  const Extent      size{ 40, 36, 32 };
+  const Warp<float> u = FadingWarp(size, 5, 1.5);
+  Warp<float>       w(size);
+  const auto        result = InvertWarp(u.View(), w.View());
+  EXPECT_TRUE(result.converged);
+  EXPECT_LE(result.iterations, 20u);
+  EXPECT_LE(result.maximumResidual, 1e-3f);
+  // w stands still to within the tolerance, and the last iteration only helped.
+  EXPECT_LE(LeftOver(w, u, WarpBorder::Edge), 1e-3);
+  // The other direction is exact only up to interpolating w, whose curvature is about that of u (0.25 per
+  // voxel^2 and axis at 1.5 voxels): an eighth of the second derivative per axis.
+  EXPECT_LE(LeftOver(u, w, WarpBorder::Edge), 3 * 0.25 * 1.5 / 8);
+  // Without inverting, as much is left as there was.
+  EXPECT_GT(MaxMagnitude(u), 0.8);
+}
+
+TEST(Inverse, OfATranslationIsItsNegative)
+{
+  const Extent size{ 9, 8, 7 };
+  Warp<float>  u(size, 2.5f), w(size);
+  const auto   result = InvertWarp(u.View(), w.View());
+  EXPECT_EQ(result.iterations, 1u);
+  EXPECT_EQ(result.maximumResidual, 0);
+  EXPECT_TRUE(SameBytes(w, Warp<float>(size, -2.5f)));
+}
+
+TEST(Inverse, DampsWarpsThatExpandTooMuchForAFixedPoint)
+{
+  // u_x = 1.5 (x - c) near c: the fixed point repels (slope 1.5), the exact inverse is -0.6 (y - c).
+  const Extent size{ 61, 6, 6 };
+  const double c = 30;
+  Warp<float>  u(size), w(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+        u.component[0].At(x, y, z) = float(1.5 * (double(x) - c));
+  InverseParameters parameters;
+  parameters.maximumIterations = 40;
+  const InverseResult result = InvertWarp(u.View(), w.View(), parameters);
+  EXPECT_TRUE(result.converged) << "residual " << result.maximumResidual;
+  for (std::int64_t x = 0; x < size.x; ++x)
+  {
+    EXPECT_NEAR(w.component[0].At(x, 3, 3), -0.6 * (double(x) - c), 1e-3);
+  }
+  // The plain iteration gets nowhere.
+  Warp<float> plain(size);
+  float       residual = 0;
+  for (int i = 0; i < 40; ++i)
+  {
+    residual = IterateInverse(u.View(), plain.View());
+  }
+  EXPECT_GT(residual, 1);
+}
+
+TEST(Inverse, StartsFromAGuess)
+{
+  const Extent      size{ 20, 18, 16 };
+  const Warp<float> u = FadingWarp(size, 5, 1);
+  Warp<float>       w(size);
+  const auto        cold = InvertWarp(u.View(), w.View());
+  InverseParameters parameters;
+  parameters.startFromOutput = true;
+  const auto warm = InvertWarp(u.View(), w.View(), parameters);
+  EXPECT_EQ(warm.iterations, 1u);
+  EXPECT_LT(warm.maximumResidual, cold.maximumResidual);
+}
+
+TEST(Inverse, BytesDoNotDependOnThreadsInstructionsOrSlabs)
+{
+  const Extent        size{ 70, 11, 14 };
+  const Warp<float>   u = FadingWarp(size, 3, 1.2);
+  Warp<float>         expected(size);
+  const InverseResult reached = InvertWarp(u.View(), expected.View(), {}, 1);
+  ForEachInstructionSet([&] {
+    for (const unsigned threads : ThreadCounts())
+    {
+      Warp<float>         w(size);
+      const InverseResult result = InvertWarp(u.View(), w.View(), {}, threads);
+      EXPECT_TRUE(SameBytes(w, expected));
+      EXPECT_EQ(result.iterations, reached.iterations);
+      EXPECT_EQ(result.maximumResidual, reached.maximumResidual);
+    }
+  });
+
+  // Slabs take the same number of steps from 0: the first of them leads to -u.
+  const std::int64_t halo = CompositionHalo(FindWarpReach(u.View()).axis[2]);
+  for (std::int64_t cut = 1; cut < size.z; ++cut)
+  {
+    const Warp<float> uLow = u.Slab(0, cut + halo), uHigh = u.Slab(cut - halo, size.z);
+    Warp<float>       low = Warp<float>(size).Slab(0, cut), high = Warp<float>(size).Slab(cut, size.z);
+    float             residual = 0;
+    for (unsigned i = 0; i <= reached.iterations; ++i)
+    {
+      residual =
+        std::max(IterateInverse(uLow.View(), low.View(), {}, 2), IterateInverse(uHigh.View(), high.View(), {}, 2));
+    }
+    EXPECT_TRUE(SameBytes(low, expected.Slab(0, cut))) << "cut at " << cut;
+    EXPECT_TRUE(SameBytes(high, expected.Slab(cut, size.z))) << "cut at " << cut;
+    EXPECT_EQ(residual, reached.maximumResidual);
+  }
+}
+
+TEST(Inverse, SurvivesNaNAndInfinity)
+{
+  const Extent size{ 20, 9, 8 };
+  Warp<float>  u = FadingWarp(size, 3, 1), w(size);
+  u.component[0].At(5, 5, 5) = NAN;
+  u.component[1].At(9, 3, 2) = INFINITY;
+  u.component[2].At(19, 8, 7) = -INFINITY;
+  InvertWarp(u.View(), w.View(), {}, 2);
+  EXPECT_TRUE(std::isfinite(w.component[0].At(1, 1, 1)));
+}
+
+TEST(Inverse, NeedsAWindowOfPlanesBeyondItsOutput)
+{
+  std::size_t peak[2];
+  for (const int i : { 0, 1 })
+  {
+    const Extent      size{ 62, 62, i == 0 ? 60 : 120 };
+    const Warp<float> u(size, 0.5f);
+    Warp<float>       w(size);
+    peak[i] = MeasurePeakAllocation([&] { InvertWarp(u.View(), w.View(), {}, 2); });
+  }
+  const std::size_t threader = 16384; // what starting threads takes
+  const std::size_t plane = 64 * 64 * 4 * sizeof(float);
+  EXPECT_LE(peak[0], 2 * 4 * plane + threader); // 3 R + 1 planes for R = 1
+  EXPECT_LE(peak[1], 2 * 4 * plane + threader);
+}
+
+TEST(Inverse, RefusesWhatItCannotInvert)
+{
+  const Extent size{ 8, 8, 8 };
+  Warp<float>  u(size, 1.5f), w(size);
+  EXPECT_THROW(InvertWarp(WarpView<const float>(), w.View()), std::invalid_argument);         // no warp
+  EXPECT_THROW(InvertWarp(u.View(), WarpView<float>()), std::invalid_argument);               // no output
+  EXPECT_THROW(InvertWarp(u.View(), u.View()), std::invalid_argument);                        // aliased
+  EXPECT_THROW(InvertWarp(u.View(), Warp<float>({ 8, 8, 7 }).View()), std::invalid_argument); // other size
+  EXPECT_THROW(InvertWarp(u.Slab(2, 6).View(), w.Slab(3, 5).View()), std::invalid_argument);  // halo of 1, needs 2
+  InverseStepParameters step;
+  step.damping = 0;
+  EXPECT_THROW(IterateInverse(u.View(), w.View(), step), std::invalid_argument); // would stand still
+  InverseParameters parameters;
+  parameters.tolerance = -1;
+  EXPECT_THROW(InvertWarp(u.View(), w.View(), parameters), std::invalid_argument); // never reached
+}

@@ -15,4 +15,250 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Composition
+#include "ffdpComposition.h"
+
+#include "ffdpInPlaceSweep.h"
+#include "ffdpTrilinearTerms.h"
+#include "ffdpWarpSweep.h"
+
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+#define FFDP_KERNEL_FILE "ffdpWarpSweepKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+/** Rounding may carry a convex combination this little above its largest member. */
+constexpr float RoundingRoom = 1.00001f;
+
+/** The largest finite |v_z| of the planes [first, end). */
+float
+LargestAlongZ(const WarpView<const float> & v, std::int64_t first, std::int64_t end, unsigned threads)
+{
+  std::vector<float> largest(ResolveThreads(threads), 0.0f);
+  const auto         reachOfComponent = FFDP_SELECT_KERNEL(ReachOfComponent);
+  ParallelFor(end - first, threads, [&](std::int64_t plane, unsigned worker) {
+    float found = largest[worker];
+    for (std::int64_t y = 0; y < v.domain.y; ++y)
+    {
+      found = reachOfComponent(v.Row(2, y, first + plane), v.domain.x, found);
+    }
+    largest[worker] = found;
+  });
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+void
+CheckOwned(const WarpView<const float> & u, std::int64_t first, std::int64_t count, const CompositionParameters & p)
+{
+  RequirePlanarWarp(u, "the warp u");
+  Require(count >= 0 && first >= u.firstPlane && first + count <= u.EndPlane(),
+          "the planes to compose are not all in the warp u");
+  Require(std::isfinite(p.stepScale), "the scale of a composition must be finite");
+  Require(!std::isnan(p.boundAlongZ), "the bound of a composition must be a number");
+}
+
+/** Composition and squaring: they differ in where v is and in whether u is scaled. */
+void
+Compose(WarpSweep sweep, const CompositionParameters & parameters, float gain, unsigned threads)
+{
+  if (sweep.first == sweep.end)
+  {
+    return;
+  }
+  sweep.step = parameters.stepScale;
+  sweep.keep = parameters.stepScale;
+  sweep.gain = gain;
+  sweep.border = parameters.border;
+  sweep.boundAlongZ = parameters.boundAlongZ >= 0
+                        ? parameters.boundAlongZ
+                        : std::abs(parameters.stepScale) * LargestAlongZ(sweep.v, sweep.first, sweep.end, threads);
+  RunWarpSweep(sweep, false, threads);
+}
+
+} // namespace
+
+std::int64_t
+CompositionHalo(float boundAlongZ)
+{
+  // The corner below is within floor(bound) + 1, and so is the one above. Beyond 2^40 planes nothing matters.
+  return std::int64_t(std::floor(std::min(double(boundAlongZ), 1e12))) + 1;
+}
+
+float
+RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
+{
+  const Extent & domain = sweep.u.domain;
+  RequirePlanes(sweep.u, sweep.first, sweep.end, CompositionHalo(sweep.boundAlongZ), "the warp that is sampled");
+  // Displacements are limited to one voxel outside, so no more planes than exist are ever in reach.
+  const std::int64_t           reach = std::min(CompositionHalo(sweep.boundAlongZ), domain.z);
+  const unsigned               workers = ResolveThreads(threads);
+  std::vector<WarpRowsResult>  results(workers);
+  AlignedBuffer<const float *> tables(std::size_t(workers * (2 * reach + 1)));
+  const auto                   packPlane = FFDP_SELECT_KERNEL(PackWarpPlane);
+  const auto warpRows = wantResidual ? FFDP_SELECT_KERNEL(WarpRows<true>) : FFDP_SELECT_KERNEL(WarpRows<false>);
+
+  const auto pack = [&](std::int64_t, std::int64_t z, float * slot) {
+    const float * const components[3] = { sweep.u.Row(0, 0, z), sweep.u.Row(1, 0, z), sweep.u.Row(2, 0, z) };
+    packPlane(components, sweep.u.rowStride, domain.x, domain.y, slot);
+  };
+  const auto compute = [&](const SweepRows & rows, const InPlaceSweep::Window & window) {
+    const float ** table = tables.Data() + rows.worker * (2 * reach + 1);
+    for (std::int64_t i = 0; i <= 2 * reach; ++i)
+    {
+      // A plane outside has weight 0; the nearest one stands in for it.
+      table[i] = window(std::max<std::int64_t>(0, std::min(domain.z - 1, rows.z - reach + i)));
+    }
+    WarpPlane plane;
+    plane.packed = table;
+    for (int c = 0; c < 3; ++c)
+    {
+      plane.v[c] = sweep.v.Row(c, 0, rows.z);
+      plane.output[c] = sweep.output.Row(c, 0, rows.z);
+    }
+    plane.vRowStride = sweep.v.rowStride;
+    plane.outputRowStride = sweep.output.rowStride;
+    plane.domain = domain;
+    plane.z = rows.z;
+    plane.firstRow = rows.firstRow;
+    plane.endRow = rows.endRow;
+    plane.reach = reach;
+    plane.step = sweep.step;
+    plane.keep = sweep.keep;
+    plane.gain = sweep.gain;
+    plane.boundAlongZ = sweep.boundAlongZ;
+    plane.edge = sweep.border == WarpBorder::Edge;
+    WarpRowsResult found = results[rows.worker];
+    warpRows(plane, found);
+    results[rows.worker] = found;
+  };
+  const std::int64_t packedFloats = WarpPlane::PackedFloats * (domain.x + 2) * (domain.y + 2);
+  InPlaceSweep(domain, sweep.first, sweep.end, reach, packedFloats, 1, workers).Run(pack, compute);
+
+  WarpRowsResult all;
+  for (const WarpRowsResult & found : results)
+  {
+    all.residual = std::max(all.residual, found.residual);
+    all.largestAlongZ = std::max(all.largestAlongZ, found.largestAlongZ);
+  }
+  if (all.largestAlongZ > sweep.boundAlongZ)
+  {
+    std::ostringstream message;
+    message << "displacements along z reach " << all.largestAlongZ << " voxels, above the given bound of "
+            << sweep.boundAlongZ << "; the output is spoiled";
+    Require(false, message.str());
+  }
+  return all.residual;
+}
+
+void
+ComposeWarps(const WarpView<float> &       u,
+             std::int64_t                  firstOwned,
+             std::int64_t                  ownedPlanes,
+             const WarpView<const float> & v,
+             const CompositionParameters & parameters,
+             unsigned                      threads)
+{
+  CheckOwned(u, firstOwned, ownedPlanes, parameters);
+  RequirePlanarWarp(v, "the warp v");
+  RequireSameDomain(u.domain, v.domain, "the warps of a composition");
+  RequirePlanes(v, firstOwned, firstOwned + ownedPlanes, 0, "the warp v");
+  RequireApart(u, v, "the warps of a composition");
+  WarpSweep sweep;
+  sweep.u = u;
+  sweep.v = v;
+  sweep.output = u;
+  sweep.first = firstOwned;
+  sweep.end = firstOwned + ownedPlanes;
+  Compose(sweep, parameters, 1.0f, threads);
+}
+
+void
+ComposeWarps(const WarpView<float> &       u,
+             const WarpView<const float> & v,
+             const CompositionParameters & parameters,
+             unsigned                      threads)
+{
+  ComposeWarps(u, u.firstPlane, u.planes, v, parameters, threads);
+}
+
+void
+SquareWarp(const WarpView<float> &       u,
+           std::int64_t                  firstOwned,
+           std::int64_t                  ownedPlanes,
+           const CompositionParameters & parameters,
+           unsigned                      threads)
+{
+  CheckOwned(u, firstOwned, ownedPlanes, parameters);
+  WarpSweep sweep;
+  sweep.u = u;
+  sweep.v = u;
+  sweep.output = u;
+  sweep.first = firstOwned;
+  sweep.end = firstOwned + ownedPlanes;
+  Compose(sweep, parameters, parameters.stepScale, threads);
+}
+
+WarpReach
+FindWarpReach(const WarpView<const float> & warp, unsigned threads)
+{
+  RequirePlanarWarp(warp, "the warp");
+  std::vector<float> largest(4 * std::size_t(ResolveThreads(threads)), 0.0f);
+  const auto         reachOfRow = FFDP_SELECT_KERNEL(ReachOfRow);
+  ParallelFor(warp.planes, threads, [&](std::int64_t plane, unsigned worker) {
+    for (std::int64_t y = 0; y < warp.domain.y; ++y)
+    {
+      const std::int64_t  z = warp.firstPlane + plane;
+      const float * const rows[3] = { warp.Row(0, y, z), warp.Row(1, y, z), warp.Row(2, y, z) };
+      reachOfRow(rows, warp.domain.x, &largest[4 * worker]);
+    }
+  });
+  WarpReach reach;
+  for (std::size_t i = 0; i < largest.size(); ++i)
+  {
+    float & kind = i % 4 < 3 ? reach.axis[i % 4] : reach.norm;
+    kind = std::max(kind, largest[i]);
+  }
+  // A squared norm may overflow where its components do not.
+  reach.norm = std::max({ std::sqrt(reach.norm), reach.axis[0], reach.axis[1], reach.axis[2] });
+  return reach;
+}
+
+int
+CountSquarings(float largestNorm, float largestStep)
+{
+  Require(largestStep > 0, "the largest step of an exponential must be positive");
+  int squarings = 0;
+  for (double norm = largestNorm; norm > largestStep && squarings < 100; norm /= 2)
+  {
+    ++squarings;
+  }
+  return squarings;
+}
+
+int
+ExponentiateWarp(const WarpView<float> & v, const ExponentialParameters & parameters, unsigned threads)
+{
+  Require(parameters.squarings <= 100, "an exponential has at most 100 squarings");
+  const WarpReach reach = FindWarpReach(v, threads);
+  const int       squarings =
+    parameters.squarings >= 0 ? parameters.squarings : CountSquarings(reach.norm, parameters.largestStep);
+  CompositionParameters step;
+  step.border = parameters.border;
+  step.stepScale = std::ldexp(1.0f, -squarings);
+  step.boundAlongZ = reach.axis[2] * step.stepScale;
+  for (int i = 0; i < squarings; ++i)
+  {
+    SquareWarp(v, v.firstPlane, v.planes, step, threads);
+    step.stepScale = 1;
+    step.boundAlongZ *= 2 * RoundingRoom;
+  }
+  return squarings;
+}
+
+} // namespace ffdp

@@ -15,4 +15,222 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Gaussian
+#include "ffdpGaussian.h"
+
+#include "ffdpCheck.h"
+#include "ffdpGaussianPlane.h"
+#include "ffdpInPlaceSweep.h"
+
+#include <cmath>
+#include <cstring>
+
+#define FFDP_KERNEL_FILE "ffdpGaussianKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+/** The taps of every kind of position along one axis, see GaussianAxis. */
+std::vector<float>
+TapsByPosition(const std::vector<double> & taps, std::int64_t size, SmoothingBorder border)
+{
+  const std::int64_t kernelRadius = std::int64_t(taps.size()) - 1;
+  const std::int64_t radius = std::min(kernelRadius, size - 1);
+  const std::int64_t kinds = size > 2 * radius ? 2 * radius + 1 : size;
+  std::vector<float> table;
+  for (std::int64_t kind = 0; kind < kinds; ++kind)
+  {
+    const std::int64_t below = std::min(radius, kind);
+    const std::int64_t above = std::min(radius, kinds - 1 - kind);
+    double             inside = taps[0];
+    for (std::int64_t i = 1; i <= radius; ++i)
+    {
+      inside += (i <= below ? taps[std::size_t(i)] : 0) + (i <= above ? taps[std::size_t(i)] : 0);
+    }
+    // The kernel's own sum is 1, so a window that is wholly inside needs no division.
+    const bool whole = below == kernelRadius && above == kernelRadius;
+    for (std::int64_t i = 0; i <= radius; ++i)
+    {
+      const double tap = taps[std::size_t(i)];
+      table.push_back(float(border == SmoothingBorder::Zero || whole ? tap : tap / inside));
+    }
+  }
+  return table;
+}
+
+void
+CheckParameters(const GaussianParameters & parameters)
+{
+  for (const double sigma : parameters.sigma)
+  {
+    Require(sigma >= 0 && sigma * parameters.truncate <= 1e6, "a Gaussian's sigma must be between 0 and 1e6 voxels");
+  }
+  Require(parameters.truncate > 0, "a Gaussian must be truncated at a positive number of sigmas");
+}
+
+struct Volumes
+{
+  VolumeView<float> volume[3];
+  int               count = 0;
+};
+
+void
+Smooth(const Volumes &            volumes,
+       std::int64_t               firstOwned,
+       std::int64_t               ownedPlanes,
+       const GaussianParameters & parameters,
+       unsigned                   threads)
+{
+  const Extent       domain = volumes.volume[0].domain;
+  const std::int64_t sizes[3] = { domain.x, domain.y, domain.z };
+  std::vector<float> taps[3];
+  GaussianAxis       axes[3];
+  for (int a = 0; a < 3; ++a)
+  {
+    const std::vector<double> half = GaussianTaps(parameters.sigma[a], parameters.truncate);
+    taps[a] = TapsByPosition(half, sizes[a], parameters.border);
+    axes[a].taps = taps[a].data();
+    axes[a].radius = std::min(std::int64_t(half.size()) - 1, sizes[a] - 1);
+    axes[a].size = sizes[a];
+  }
+
+  // A row more than the plane holds, so that planes whose size is a power of two do not share cache sets.
+  const std::int64_t           slotFloats = (domain.y + 1) * domain.x;
+  const std::int64_t           reach = axes[2].radius;
+  const std::int64_t           widest = 2 * std::max({ axes[0].radius, axes[1].radius, axes[2].radius }) + 1;
+  const std::int64_t           scratchFloats = GaussianScratchFloats(axes[0], axes[1]);
+  const unsigned               workers = ResolveThreads(threads);
+  AlignedBuffer<float>         scratch(std::size_t(workers * scratchFloats));
+  AlignedBuffer<const float *> pointers(std::size_t(workers * (widest + 2 * reach + 1)));
+  const auto                   smoothPlane = FFDP_SELECT_KERNEL(SmoothPlane);
+
+  const auto pack = [&](std::int64_t lane, std::int64_t z, float * slot) {
+    for (std::int64_t y = 0; y < domain.y; ++y)
+    {
+      std::memcpy(slot + y * domain.x, volumes.volume[lane].Row(y, z), std::size_t(domain.x) * sizeof(float));
+    }
+  };
+  const auto compute = [&](const SweepRows & rows, const InPlaceSweep::Window & window) {
+    GaussianPlane plane;
+    plane.rows = pointers.Data() + rows.worker * (widest + 2 * reach + 1);
+    const float ** planes = plane.rows + widest;
+    for (std::int64_t z = rows.z - reach; z <= rows.z + reach; ++z)
+    {
+      planes[z - rows.z + reach] = z >= 0 && z < domain.z ? window(z) : nullptr;
+    }
+    plane.planes = planes;
+    plane.output = volumes.volume[rows.lane].Row(0, rows.z);
+    plane.outputRowStride = volumes.volume[rows.lane].rowStride;
+    plane.position = rows.z;
+    plane.firstRow = rows.firstRow;
+    plane.endRow = rows.endRow;
+    plane.x = axes[0];
+    plane.y = axes[1];
+    plane.z = axes[2];
+    plane.bordersDiffer = parameters.border == SmoothingBorder::Renormalize;
+    plane.scratch = scratch.Data() + rows.worker * scratchFloats;
+    smoothPlane(plane);
+  };
+  InPlaceSweep(domain, firstOwned, firstOwned + ownedPlanes, reach, slotFloats, volumes.count, workers)
+    .Run(pack, compute);
+}
+
+template <typename TView>
+void
+CheckPlanes(const TView &              view,
+            std::int64_t               firstOwned,
+            std::int64_t               ownedPlanes,
+            const GaussianParameters & parameters,
+            const char *               name)
+{
+  CheckParameters(parameters);
+  RequireUsable(view, name);
+  Require(ownedPlanes >= 0 && firstOwned >= view.firstPlane && firstOwned + ownedPlanes <= view.EndPlane(),
+          std::string("the planes to smooth are not all in ") + name);
+  RequirePlanes(
+    view, firstOwned, firstOwned + ownedPlanes, GaussianRadius(parameters.sigma[2], parameters.truncate), name);
+}
+
+} // namespace
+
+std::int64_t
+GaussianRadius(double sigma, double truncate)
+{
+  return sigma > 0 ? std::int64_t(std::max(truncate * sigma, 0.5) + 0.5) : 0;
+}
+
+std::vector<double>
+GaussianTaps(double sigma, double truncate)
+{
+  std::vector<double> taps(std::size_t(GaussianRadius(sigma, truncate)) + 1, 1.0);
+  if (taps.size() > 1)
+  {
+    const double scale = 1 / (sigma * std::sqrt(2.0));
+    double       sum = 0;
+    for (std::size_t i = 0; i < taps.size(); ++i)
+    {
+      taps[i] = 0.5 * (std::erf((double(i) + 0.5) * scale) - std::erf((double(i) - 0.5) * scale));
+      sum += i == 0 ? taps[i] : 2 * taps[i];
+    }
+    for (double & tap : taps)
+    {
+      tap /= sum;
+    }
+  }
+  return taps;
+}
+
+void
+SmoothGaussian(const VolumeView<float> &  volume,
+               std::int64_t               firstOwned,
+               std::int64_t               ownedPlanes,
+               const GaussianParameters & parameters,
+               unsigned                   threads)
+{
+  CheckPlanes(volume, firstOwned, ownedPlanes, parameters, "the volume");
+  if (ownedPlanes > 0)
+  {
+    Volumes volumes;
+    volumes.volume[0] = volume;
+    volumes.count = 1;
+    Smooth(volumes, firstOwned, ownedPlanes, parameters, threads);
+  }
+}
+
+void
+SmoothGaussian(const WarpView<float> &    warp,
+               std::int64_t               firstOwned,
+               std::int64_t               ownedPlanes,
+               const GaussianParameters & parameters,
+               unsigned                   threads)
+{
+  CheckPlanes(warp, firstOwned, ownedPlanes, parameters, "the warp");
+  Require(warp.elementStride == 1 && warp.component[1] && warp.component[2],
+          "only a planar warp of three components can be smoothed in place");
+  if (ownedPlanes > 0)
+  {
+    Volumes volumes;
+    for (int c = 0; c < 3; ++c)
+    {
+      volumes.volume[c] = warp.Component(c);
+    }
+    volumes.count = 3;
+    Smooth(volumes, firstOwned, ownedPlanes, parameters, threads);
+  }
+}
+
+void
+SmoothGaussian(const VolumeView<float> & volume, const GaussianParameters & parameters, unsigned threads)
+{
+  SmoothGaussian(volume, volume.firstPlane, volume.planes, parameters, threads);
+}
+
+void
+SmoothGaussian(const WarpView<float> & warp, const GaussianParameters & parameters, unsigned threads)
+{
+  SmoothGaussian(warp, warp.firstPlane, warp.planes, parameters, threads);
+}
+
+} // namespace ffdp

@@ -15,4 +15,117 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-// Inverse
+#include "ffdpInverse.h"
+
+#include "ffdpParallel.h"
+#include "ffdpWarpSweep.h"
+
+#include <cmath>
+#include <limits>
+
+namespace ffdp
+{
+namespace
+{
+
+/** Less than this and 20 iterations no longer get anywhere. */
+constexpr float LeastDamping = 1.0f / 16;
+
+/** Rounding may carry an interpolated displacement this little above the largest of the warp. */
+constexpr float RoundingRoom = 1.00001f;
+
+void
+CheckWarps(const WarpView<const float> & u, const WarpView<float> & w)
+{
+  RequirePlanarWarp(u, "the warp to invert");
+  RequirePlanarWarp(w, "the inverse");
+  RequireSameDomain(u.domain, w.domain, "a warp and its inverse");
+  RequirePlanes(u, w.firstPlane, w.EndPlane(), 0, "the warp to invert");
+  RequireApart(u, w, "a warp and its inverse");
+}
+
+/** w = -u, bit for bit what an iteration makes of w = 0 (which has no negative zeros). */
+void
+Negate(const WarpView<const float> & u, const WarpView<float> & w, unsigned threads)
+{
+  ParallelFor(3 * w.planes, threads, [&](std::int64_t piece, unsigned) {
+    const int          c = int(piece % 3);
+    const std::int64_t z = w.firstPlane + piece / 3;
+    for (std::int64_t y = 0; y < w.domain.y; ++y)
+    {
+      const float * in = u.Row(c, y, z);
+      float *       out = w.Row(c, y, z);
+      for (std::int64_t x = 0; x < w.domain.x; ++x)
+      {
+        out[x] = 0.0f - in[x];
+      }
+    }
+  });
+}
+
+} // namespace
+
+float
+IterateInverse(const WarpView<const float> & u,
+               const WarpView<float> &       w,
+               const InverseStepParameters & parameters,
+               unsigned                      threads)
+{
+  CheckWarps(u, w);
+  Require(parameters.damping > 0 && parameters.damping <= 1, "the damping of an inverse must be above 0 and at most 1");
+  Require(!std::isnan(parameters.boundAlongZ), "the bound of an inverse must be a number");
+  if (w.planes == 0)
+  {
+    return 0;
+  }
+  WarpSweep sweep;
+  sweep.u = u;
+  sweep.v = w;
+  sweep.output = w;
+  sweep.first = w.firstPlane;
+  sweep.end = w.EndPlane();
+  sweep.keep = 1 - parameters.damping;
+  sweep.gain = -parameters.damping;
+  sweep.border = parameters.border;
+  sweep.boundAlongZ = parameters.boundAlongZ >= 0 ? parameters.boundAlongZ : FindWarpReach(w, threads).axis[2];
+  return std::sqrt(RunWarpSweep(sweep, true, threads));
+}
+
+InverseResult
+InvertWarp(const WarpView<const float> & u,
+           const WarpView<float> &       w,
+           const InverseParameters &     parameters,
+           unsigned                      threads)
+{
+  CheckWarps(u, w);
+  Require(parameters.tolerance >= 0, "the tolerance of an inverse must not be negative");
+
+  InverseStepParameters step;
+  step.border = parameters.border;
+  step.boundAlongZ = FindWarpReach(u, threads).axis[2] * RoundingRoom;
+  if (parameters.startFromOutput)
+  {
+    step.boundAlongZ = std::max(step.boundAlongZ, FindWarpReach(w, threads).axis[2] * RoundingRoom);
+  }
+  else
+  {
+    Negate(u, w, threads);
+  }
+
+  InverseResult result;
+  float         previous = std::numeric_limits<float>::infinity();
+  while (result.iterations < parameters.maximumIterations && !result.converged)
+  {
+    result.maximumResidual = IterateInverse(u, w, step, threads);
+    ++result.iterations;
+    result.converged = result.maximumResidual <= parameters.tolerance;
+    if (result.maximumResidual > previous)
+    {
+      step.damping = std::max(step.damping / 2, LeastDamping);
+    }
+    previous = result.maximumResidual;
+  }
+  return result;
+}
+
+} // namespace ffdp

@@ -1,0 +1,77 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpInverse_h
+#define ffdpInverse_h
+
+#include "FFDPExport.h"
+#include "ffdpComposition.h"
+#include "ffdpVolume.h"
+
+/** The inverse of a warp by fixed-point iteration:
+ *
+ *   w(x) <- (1 - d) w(x) - d u(x + w(x)),     so that (id + u) o (id + w) = id where it stands still.
+ *
+ * d is 1 until the largest residual |w(x) + u(x + w(x))| grows; it is then halved. Undamped, the iteration is
+ * a contraction only while the slope of u is below 1; damped, it also inverts warps that expand more than that.
+ * Warps are planar, in voxels of their grid. w is the only memory of the size of the volume; beyond it a
+ * window of planes of u as for composition, see ffdpComposition.h.
+ */
+namespace ffdp
+{
+
+struct InverseParameters
+{
+  float      tolerance = 1e-3f;         ///< stop once no voxel's residual is above this, in voxels
+  unsigned   maximumIterations = 20;    ///< stop after these at the latest
+  WarpBorder border = WarpBorder::Edge; ///< of u; Zero tears the warp at the border, and seldom converges there
+  bool       startFromOutput = false;   ///< w holds a guess; otherwise the iteration starts at -u
+};
+
+struct InverseResult
+{
+  unsigned iterations = 0;
+  float    maximumResidual = 0; ///< of the w that entered the last iteration; what left it is closer still
+  bool     converged = false;   ///< maximumResidual is at most the tolerance
+};
+
+/** Finds w for a whole warp u. u and w share no memory. */
+FFDP_EXPORT InverseResult
+InvertWarp(const WarpView<const float> & u,
+           const WarpView<float> &       w,
+           const InverseParameters &     parameters = {},
+           unsigned                      threads = 0);
+
+struct InverseStepParameters
+{
+  float      damping = 1;               ///< d above
+  WarpBorder border = WarpBorder::Edge; ///< of u
+  float      boundAlongZ = -1;          ///< an upper bound of |w_z|; negative: found by a pass over w_z
+};
+
+/** One iteration on the planes that w holds, for slabs. u holds them and CompositionHalo(largest |w_z|) planes
+ * on both sides. Returns the largest residual of the w that entered; a distributed caller takes the maximum
+ * over its slabs and decides for all of them. */
+FFDP_EXPORT float
+IterateInverse(const WarpView<const float> & u,
+               const WarpView<float> &       w,
+               const InverseStepParameters & parameters = {},
+               unsigned                      threads = 0);
+
+} // namespace ffdp
+
+#endif

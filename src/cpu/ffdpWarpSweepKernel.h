@@ -1,0 +1,322 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// Compiled once per instruction set, see ffdpForEachInstructionSet.h.
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** Voxels that are located together before they are interpolated; a multiple of 16. */
+constexpr int WarpBlock = 64;
+
+/** Where the voxels of a block fall, and the weights of the rows of corners. */
+struct WarpCells
+{
+  int   x[WarpBlock]; ///< lower corner in the padded plane
+  int   y[WarpBlock];
+  int   z[WarpBlock];         ///< lower plane in the window
+  float weight[4][WarpBlock]; ///< of (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1)
+  float upperX[WarpBlock];    ///< weight of x + 1
+};
+
+/** The largest value that is finite; order does not matter for a maximum. */
+inline float
+LargestFinite(const float * values, int count, float largest)
+{
+  constexpr int lanes = 16;
+  float         lane[lanes];
+  for (int k = 0; k < lanes; ++k)
+  {
+    lane[k] = largest;
+  }
+  for (int i = 0; i < count; i += lanes)
+  {
+    FFDP_SIMD
+    for (int k = 0; k < lanes; ++k)
+    {
+      const float value = values[i + k] <= 3.402823466e+38f ? values[i + k] : 0.0f;
+      lane[k] = value > lane[k] ? value : lane[k];
+    }
+  }
+  for (int k = 0; k < lanes; ++k)
+  {
+    largest = lane[k] > largest ? lane[k] : largest;
+  }
+  return largest;
+}
+
+inline float
+MagnitudeOf(float value)
+{
+  return value < 0 ? -value : value;
+}
+
+/** Locate `count` voxels from (firstX, y), a multiple of 16: those beyond the row end up at its last voxel. Returns the
+ * largest finite |step v_z| or `largest`. */
+inline float
+LocateBlock(const WarpPlane & plane,
+            std::int64_t      firstX,
+            std::int64_t      y,
+            int               count,
+            const float (*v)[WarpBlock],
+            float       largest,
+            WarpCells & cells)
+{
+  // In voxels, how far beyond the last voxel on either side a position is still distinguished.
+  const int   margin = plane.edge ? 0 : 1;
+  const int   ownY = int(y);
+  const int   ownZ = int(plane.z);
+  const int   lastX = int(plane.domain.x) - 1 - int(firstX);
+  const int   lastY = int(plane.domain.y) - 1 - ownY;
+  const int   lastZ = int(plane.domain.z) - 1 - ownZ;
+  const float lowX = float(-margin - int(firstX)), highX = float(lastX + margin);
+  const float lowY = float(-margin - ownY), highY = float(lastY + margin);
+  const float lowZ = float(-margin - ownZ), highZ = float(lastZ + margin);
+  const int   reach = int(plane.reach);
+  const float bound = plane.boundAlongZ;
+  const float step = plane.step;
+  float       alongZ[WarpBlock];
+  FFDP_SIMD
+  for (int i = 0; i < count; ++i)
+  {
+    const AxisCell xCell = LocateAlongAxis(step * v[0][i], lowX - float(i), highX - float(i), lastX - i);
+    const AxisCell yCell = LocateAlongAxis(step * v[1][i], lowY, highY, lastY);
+    const float    dz = step * v[2][i];
+    const float    magnitude = MagnitudeOf(dz);
+    alongZ[i] = magnitude;
+    const AxisCell zCell = LocateAlongAxis(magnitude <= bound ? dz : 0.0f, lowZ, highZ, lastZ);
+    // The other two axes have a margin of zeros in memory; along z a plane that is outside has no weight.
+    const float lowerZ = (zCell.lower < -ownZ ? 0.0f : 1.0f) * (1 - zCell.weight);
+    const float upperZ = (zCell.lower < lastZ ? 1.0f : 0.0f) * zCell.weight;
+    const float lowerY = 1 - yCell.weight;
+    cells.x[i] = int(firstX) + 1 + i + xCell.lower;
+    cells.y[i] = ownY + 1 + yCell.lower;
+    cells.z[i] = reach + zCell.lower;
+    cells.weight[0][i] = lowerY * lowerZ;
+    cells.weight[1][i] = yCell.weight * lowerZ;
+    cells.weight[2][i] = lowerY * upperZ;
+    cells.weight[3][i] = yCell.weight * upperZ;
+    cells.upperX[i] = xCell.weight;
+  }
+  return LargestFinite(alongZ, count, largest);
+}
+
+/** One voxel: along y and z for both ends along x at once (they are neighbors in memory), then along x. */
+#if FFDP_ISA_AVX2
+inline __m128
+InterpolateVoxel(const WarpPlane & plane, std::int64_t rowStride, const WarpCells & cells, int i)
+{
+  const std::int64_t offset = cells.y[i] * rowStride + std::int64_t(cells.x[i]) * WarpPlane::PackedFloats;
+  const float *      lower = plane.packed[cells.z[i]] + offset;
+  const float *      upper = plane.packed[cells.z[i] + 1] + offset;
+  __m256             ends = _mm256_mul_ps(_mm256_loadu_ps(lower), _mm256_broadcast_ss(&cells.weight[0][i]));
+  ends =
+    _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(lower + rowStride), _mm256_broadcast_ss(&cells.weight[1][i])));
+  ends = _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper), _mm256_broadcast_ss(&cells.weight[2][i])));
+  ends =
+    _mm256_add_ps(ends, _mm256_mul_ps(_mm256_loadu_ps(upper + rowStride), _mm256_broadcast_ss(&cells.weight[3][i])));
+  const __m128 upperX = _mm_broadcast_ss(&cells.upperX[i]);
+  const __m128 lowerX = _mm_sub_ps(_mm_set1_ps(1.0f), upperX);
+  return _mm_add_ps(_mm_mul_ps(_mm256_castps256_ps128(ends), lowerX),
+                    _mm_mul_ps(_mm256_extractf128_ps(ends, 1), upperX));
+}
+
+inline void
+InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, float (*sample)[WarpBlock])
+{
+  const std::int64_t rowStride = plane.PackedRowStride();
+  for (int i = 0; i < count; i += 4)
+  {
+    __m128 x = InterpolateVoxel(plane, rowStride, cells, i);
+    __m128 y = InterpolateVoxel(plane, rowStride, cells, i + 1);
+    __m128 z = InterpolateVoxel(plane, rowStride, cells, i + 2);
+    __m128 unused = InterpolateVoxel(plane, rowStride, cells, i + 3);
+    _MM_TRANSPOSE4_PS(x, y, z, unused); // four voxels become three components
+    _mm_storeu_ps(sample[0] + i, x);
+    _mm_storeu_ps(sample[1] + i, y);
+    _mm_storeu_ps(sample[2] + i, z);
+  }
+}
+#else
+inline void
+InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, float (*sample)[WarpBlock])
+{
+  const std::int64_t rowStride = plane.PackedRowStride();
+  for (int i = 0; i < count; ++i)
+  {
+    const std::int64_t offset = cells.y[i] * rowStride + std::int64_t(cells.x[i]) * WarpPlane::PackedFloats;
+    const float *      lower = plane.packed[cells.z[i]] + offset;
+    const float *      upper = plane.packed[cells.z[i] + 1] + offset;
+    float              ends[8];
+    FFDP_SIMD
+    for (int k = 0; k < 8; ++k)
+    {
+      float end = lower[k] * cells.weight[0][i];
+      end += lower[rowStride + k] * cells.weight[1][i];
+      end += upper[k] * cells.weight[2][i];
+      ends[k] = end + upper[rowStride + k] * cells.weight[3][i];
+    }
+    const float lowerX = 1.0f - cells.upperX[i];
+    for (int c = 0; c < 3; ++c)
+    {
+      sample[c][i] = ends[c] * lowerX + ends[4 + c] * cells.upperX[i];
+    }
+  }
+}
+#endif
+
+/** Rows [firstRow, endRow) of a plane of a WarpSweep. */
+template <bool TResidual>
+inline void
+WarpRows(const WarpPlane & plane, WarpRowsResult & result)
+{
+  const float keep = plane.keep;
+  const float gain = plane.gain;
+  WarpCells   cells;
+  float       v[3][WarpBlock];
+  float       sample[3][WarpBlock];
+  for (std::int64_t y = plane.firstRow; y < plane.endRow; ++y)
+  {
+    for (std::int64_t firstX = 0; firstX < plane.domain.x; firstX += WarpBlock)
+    {
+      const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
+      const int filled = (count + 15) / 16 * 16; // beyond the row stand voxels that do not move
+      for (int c = 0; c < 3; ++c)
+      {
+        const float * row = plane.v[c] + y * plane.vRowStride + firstX;
+        FFDP_SIMD
+        for (int i = 0; i < count; ++i)
+        {
+          v[c][i] = row[i];
+        }
+        for (int i = count; i < filled; ++i)
+        {
+          v[c][i] = 0;
+        }
+      }
+      result.largestAlongZ = LocateBlock(plane, firstX, y, filled, v, result.largestAlongZ, cells);
+      InterpolateBlock(plane, filled, cells, sample);
+      for (int c = 0; c < 3; ++c)
+      {
+        float * __restrict out = plane.output[c] + y * plane.outputRowStride + firstX;
+        FFDP_SIMD
+        for (int i = 0; i < count; ++i)
+        {
+          out[i] = keep * v[c][i] + gain * sample[c][i];
+        }
+      }
+      if (TResidual)
+      {
+        float residual[WarpBlock] = {};
+        FFDP_SIMD
+        for (int i = 0; i < count; ++i)
+        {
+          const float dx = v[0][i] + sample[0][i];
+          const float dy = v[1][i] + sample[1][i];
+          const float dz = v[2][i] + sample[2][i];
+          residual[i] = dx * dx + dy * dy + dz * dz;
+        }
+        result.residual = LargestFinite(residual, WarpBlock, result.residual);
+      }
+    }
+  }
+}
+
+/** Old plane of u into its packed form; `out` has (width + 2) (height + 2) voxels. */
+inline void
+PackWarpPlane(const float * const * components,
+              std::int64_t          rowStride,
+              std::int64_t          width,
+              std::int64_t          height,
+              float *               out)
+{
+  const std::int64_t packedRow = WarpPlane::PackedFloats * (width + 2);
+  for (std::int64_t i = 0; i < packedRow; ++i)
+  {
+    out[i] = 0;
+    out[(height + 1) * packedRow + i] = 0;
+  }
+  for (std::int64_t y = 0; y < height; ++y)
+  {
+    const float * __restrict x = components[0] + y * rowStride;
+    const float * __restrict yy = components[1] + y * rowStride;
+    const float * __restrict z = components[2] + y * rowStride;
+    float * __restrict row = out + (y + 1) * packedRow;
+    for (int k = 0; k < WarpPlane::PackedFloats; ++k)
+    {
+      row[k] = 0;
+      row[packedRow - 1 - k] = 0;
+    }
+    row += WarpPlane::PackedFloats;
+    FFDP_SIMD
+    for (std::int64_t i = 0; i < width; ++i)
+    {
+      row[4 * i] = x[i];
+      row[4 * i + 1] = yy[i];
+      row[4 * i + 2] = z[i];
+      row[4 * i + 3] = 0;
+    }
+  }
+}
+
+/** The largest finite magnitudes of a row: of each component and of the squared norm. */
+inline void
+ReachOfRow(const float * const * components, std::int64_t width, float * largest)
+{
+  for (std::int64_t first = 0; first < width; first += WarpBlock)
+  {
+    const int count = width - first < WarpBlock ? int(width - first) : WarpBlock;
+    float     magnitude[4][WarpBlock] = {};
+    FFDP_SIMD
+    for (int i = 0; i < count; ++i)
+    {
+      const float x = components[0][first + i];
+      const float y = components[1][first + i];
+      const float z = components[2][first + i];
+      magnitude[0][i] = MagnitudeOf(x);
+      magnitude[1][i] = MagnitudeOf(y);
+      magnitude[2][i] = MagnitudeOf(z);
+      magnitude[3][i] = x * x + y * y + z * z;
+    }
+    for (int k = 0; k < 4; ++k)
+    {
+      largest[k] = LargestFinite(magnitude[k], (count + 15) / 16 * 16, largest[k]);
+    }
+  }
+}
+
+/** The same for one component alone. */
+inline float
+ReachOfComponent(const float * row, std::int64_t width, float largest)
+{
+  for (std::int64_t first = 0; first < width; first += WarpBlock)
+  {
+    const int count = width - first < WarpBlock ? int(width - first) : WarpBlock;
+    float     magnitude[WarpBlock] = {};
+    FFDP_SIMD
+    for (int i = 0; i < count; ++i)
+    {
+      magnitude[i] = MagnitudeOf(row[first + i]);
+    }
+    largest = LargestFinite(magnitude, (count + 15) / 16 * 16, largest);
+  }
+  return largest;
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp
