@@ -166,21 +166,16 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
   const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
-  const int                rowsLength = 3 * PairLength(std::max(task.radius[1], task.radius[2]));
-  std::vector<AlignedBuffer<float>>              scratch(workers);
-  std::vector<std::vector<const float *>>        rows(workers);
-  std::vector<std::vector<const std::uint8_t *>> maskRows(workers);
-  std::vector<double>                            sums(std::size_t(planes * cut.Tiles()), 0.0);
-  std::vector<std::int64_t>                      counts(sums.size(), 0);
+  const auto               rowsLength = std::size_t(3 * PairLength(std::max(task.radius[1], task.radius[2])));
+
+  AlignedBuffer<float>                floats(workers * std::size_t(layout.total));
+  AlignedBuffer<const float *>        rows(workers * rowsLength);
+  AlignedBuffer<const std::uint8_t *> maskRows(workers * rowsLength);
+  std::vector<double>                 sums(std::size_t(planes * cut.Tiles()), 0.0);
+  std::vector<std::int64_t>           counts(sums.size(), 0);
 
   const auto sweep = FFDP_SELECT_KERNEL(SweepCorrelationPiece);
   ParallelFor(cut.Pieces(), threads, [&](std::int64_t index, unsigned worker) {
-    if (rows[worker].empty())
-    {
-      scratch[worker] = AlignedBuffer<float>(std::size_t(layout.total));
-      rows[worker].resize(std::size_t(rowsLength));
-      maskRows[worker].resize(std::size_t(rowsLength));
-    }
     const std::int64_t tile = index % cut.Tiles();
     const std::int64_t chunk = index / cut.Tiles() * cut.planesPerChunk;
     CorrelationPiece   piece;
@@ -193,9 +188,9 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
     piece.stride = cut.Tiles();
     piece.sums = sums.data() + chunk * piece.stride + tile;
     piece.counts = counts.data() + chunk * piece.stride + tile;
-    piece.scratch = scratch[worker].Data();
-    piece.rows = rows[worker].data();
-    piece.maskRows = maskRows[worker].data();
+    piece.scratch = floats.Data() + worker * std::size_t(layout.total);
+    piece.rows = rows.Data() + worker * rowsLength;
+    piece.maskRows = maskRows.Data() + worker * rowsLength;
     sweep(task, piece);
   });
 

@@ -52,6 +52,7 @@ public:
     m_Y1 = Min(size.y, piece.y1 + (widen ? reach[1] : 0));
     m_Z0 = Max(0, piece.z0 - (widen ? reach[2] : 0));
     m_Z1 = Min(size.z, piece.z1 + (widen ? reach[2] : 0));
+    m_NextImagePlane = Max(0, m_Z0 - reach[2]);
     // Only what lies outside the volume must be zero, and it is never written: once is enough.
     for (std::int64_t i = 0; i < m_Layout.total; ++i)
     {
@@ -94,10 +95,59 @@ private:
     return a < b ? a : b;
   }
 
+  /** As many as a row of all channels has. */
   float *
   Zeros() const
   {
     return m_Piece.scratch + m_Layout.constantRows;
+  }
+
+  /** Row y of plane z of the fixed (0) or moving (1) image in the ring of image planes, at column ImageX0(). */
+  float *
+  ImageRow(int image, std::int64_t y, std::int64_t z) const
+  {
+    const std::int64_t slot = z % PairLength(m_Task.radius[2]);
+    const std::int64_t row = y - (m_Y0 - m_Task.radius[1]);
+    return m_Piece.scratch + m_Layout.images + ((slot * 2 + image) * m_Layout.imageRows + row) * m_Layout.pitch;
+  }
+
+  /** Columns of the images that windows reach. */
+  std::int64_t
+  ImageX0() const
+  {
+    return Max(0, m_X0 - m_Task.radius[0]);
+  }
+  std::int64_t
+  ImageX1() const
+  {
+    return Min(m_Task.fixed.domain.x, m_X1 + m_Task.radius[0]);
+  }
+
+  /** Copies planes of both images into the ring, up to but without `end`. Summing over planes straight from
+   * the images would read a dozen addresses that often differ by a power of two: they would push each other
+   * out of the cache. */
+  void
+  ReadImages(std::int64_t end)
+  {
+    const std::int64_t y0 = Max(0, m_Y0 - m_Task.radius[1]);
+    const std::int64_t y1 = Min(m_Task.fixed.domain.y, m_Y1 + m_Task.radius[1]);
+    const std::int64_t x0 = this->ImageX0();
+    const std::int64_t width = this->ImageX1() - x0;
+    for (; m_NextImagePlane < end; ++m_NextImagePlane)
+    {
+      for (std::int64_t y = y0; y < y1; ++y)
+      {
+        CopyRow(m_Task.fixed.Row(y, m_NextImagePlane) + x0, width, this->ImageRow(0, y, m_NextImagePlane));
+        CopyRow(m_Task.moving.Row(y, m_NextImagePlane) + x0, width, this->ImageRow(1, y, m_NextImagePlane));
+      }
+    }
+  }
+
+  FFDP_VOXEL_INLINE static void
+  CopyRow(const float * from, std::int64_t count, float * to)
+  {
+    ForRow(count,
+           [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA { Store(LoadAs<decltype(type)>(from + x), to + x); });
   }
 
   /** Field f of plane z, row y, at column m_Piece.x0 - radius. */
@@ -128,16 +178,15 @@ private:
 
   /** Sums rows over y, two windows at a time, and hands the result over row by row.
    *
-   * fill(y, to) writes one row of each channel to to[channel]; finish(y, rows) gets the windows centered at y.
-   * Rows [y0, y1) are finished, rows [fillY0, fillY1) exist. Channels from firstChannel to endChannel - 1 are
-   * in use. */
+   * fill(y, to) writes row y of every channel, channel c a pitch after channel c - 1; finish(y, sums) gets the
+   * sums over the windows centered at row y of [y0, y1) in the same form. Channels [firstChannel, endChannel)
+   * are in use. */
   template <typename TFill, typename TFinish>
   void
   SweepRows(std::int64_t    y0,
             std::int64_t    y1,
             int             firstChannel,
             int             endChannel,
-            std::int64_t    width,
             const TFill &   fill,
             const TFinish & finish)
   {
@@ -146,9 +195,10 @@ private:
     const std::int64_t pitch = m_Layout.pitch;
     const std::int64_t fillY0 = Max(0, y0 - r);
     const std::int64_t fillY1 = Min(m_Task.fixed.domain.y, y1 + r);
+    const std::int64_t rowPitch = CorrelationScratch::Channels * pitch;
+    const std::int64_t used = firstChannel * pitch; // channels lie side by side: one long row
     float *            ring = m_Piece.scratch + m_Layout.rowRing;
     float *            sums = m_Piece.scratch + m_Layout.rowSums;
-    float *            to[MaximumChannels];
     const float **     rows = m_Piece.rows;
 
     std::int64_t next = fillY0;
@@ -156,32 +206,25 @@ private:
     {
       for (; next < Min(fillY1, y + m_GroupY + r); ++next)
       {
-        for (int c = firstChannel; c < endChannel; ++c)
-        {
-          to[c] = ring + ((next % ringRows) * MaximumChannels + c) * pitch;
-        }
-        fill(next, to);
+        fill(next, ring + (next % ringRows) * rowPitch);
       }
       const bool wanted[2] = { y >= y0, m_GroupY == 2 && y + 1 < y1 };
-      for (int c = firstChannel; c < endChannel; ++c)
+      for (int j = 0; j < ringRows; ++j)
       {
-        for (int j = 0; j < ringRows; ++j)
-        {
-          const std::int64_t at = y - r + j;
-          rows[j] = at >= fillY0 && at < next ? ring + ((at % ringRows) * MaximumChannels + c) * pitch : this->Zeros();
-        }
-        PairSums(r,
-                 m_Task.taps[1],
-                 rows,
-                 width,
-                 wanted[0] ? sums + c * pitch : nullptr,
-                 wanted[1] ? sums + (MaximumChannels + c) * pitch : nullptr);
+        const std::int64_t at = y - r + j;
+        rows[j] = at >= fillY0 && at < next ? ring + (at % ringRows) * rowPitch + used : this->Zeros();
       }
+      PairSums(r,
+               m_Task.taps[1],
+               rows,
+               (endChannel - firstChannel) * pitch,
+               wanted[0] ? sums + used : nullptr,
+               wanted[1] ? sums + rowPitch + used : nullptr);
       for (int k = 0; k < 2; ++k)
       {
         if (wanted[k])
         {
-          finish(y + k, sums + k * MaximumChannels * pitch);
+          finish(y + k, sums + k * rowPitch);
         }
       }
     }
@@ -201,7 +244,7 @@ private:
     rows.mask = m_Task.WindowsAreMasked() ? m_Piece.maskRows : nullptr;
     rows.fixedShift = this->Shift(m_Task.fixed, z);
     rows.movingShift = this->Shift(m_Task.moving, z);
-    float * fixedFill = this->Zeros() + m_Layout.pitch;
+    float * fixedFill = this->Zeros() + CorrelationScratch::Channels * m_Layout.pitch;
     float * movingFill = fixedFill + m_Layout.pitch;
     for (std::int64_t i = 0; i < m_Layout.pitch; ++i)
     {
@@ -210,35 +253,31 @@ private:
     }
     const auto * maskFill = reinterpret_cast<const std::uint8_t *>(this->Zeros());
 
-    // Columns of the images that are needed and exist; a row of sums starts a radius left of m_X0.
-    const std::int64_t begin = Max(0, m_X0 - m_Task.radius[0]);
-    const std::int64_t end = Min(m_Task.fixed.domain.x, m_X1 + m_Task.radius[0]);
-    const std::int64_t offset = begin - (m_X0 - m_Task.radius[0]);
+    this->ReadImages(Min(m_Task.fixed.domain.z, z + r + (wanted[1] ? 2 : 1)));
+    const std::int64_t begin = this->ImageX0();
+    const std::int64_t end = this->ImageX1();
+    const std::int64_t offset = begin - (m_X0 - m_Task.radius[0]); // a row of sums starts a radius left of m_X0
 
-    const auto fill = [&](std::int64_t y, float * const * to) {
+    const auto fill = [&](std::int64_t y, float * to) {
       for (int j = 0; j < length; ++j)
       {
         const std::int64_t at = z - r + j;
         const bool         needed = (j > 0 || wanted[0]) && (j + 1 < length || wanted[1]);
         const bool         inside = needed && at >= 0 && at < m_Task.fixed.domain.z;
-        rows.fixed[j] = inside ? m_Task.fixed.Row(y, at) + begin : fixedFill;
-        rows.moving[j] = inside ? m_Task.moving.Row(y, at) + begin : movingFill;
+        rows.fixed[j] = inside ? this->ImageRow(0, y, at) : fixedFill;
+        rows.moving[j] = inside ? this->ImageRow(1, y, at) : movingFill;
         if (rows.mask)
         {
           rows.mask[j] = inside ? m_Task.mask.Row(y, at) + begin : maskFill;
         }
       }
-      float * shifted[MaximumChannels];
-      for (int c = wanted[0] ? 0 : m_Quantities; c < (wanted[1] ? 2 : 1) * m_Quantities; ++c)
-      {
-        shifted[c] = to[c] + offset;
-      }
       PairProductSums(r,
                       m_Task.taps[2],
                       rows,
                       end - begin,
-                      wanted[0] ? shifted : nullptr,
-                      wanted[1] ? shifted + m_Quantities : nullptr);
+                      m_Layout.pitch,
+                      wanted[0] ? to + offset : nullptr,
+                      wanted[1] ? to + m_Quantities * m_Layout.pitch + offset : nullptr);
     };
     const auto finish = [&](std::int64_t y, const float * sums) {
       for (int k = 0; k < 2; ++k)
@@ -249,13 +288,7 @@ private:
         }
       }
     };
-    this->SweepRows(m_Y0,
-                    m_Y1,
-                    wanted[0] ? 0 : m_Quantities,
-                    (wanted[1] ? 2 : 1) * m_Quantities,
-                    m_X1 - m_X0 + 2 * m_Task.radius[0],
-                    fill,
-                    finish);
+    this->SweepRows(m_Y0, m_Y1, wanted[0] ? 0 : m_Quantities, (wanted[1] ? 2 : 1) * m_Quantities, fill, finish);
   }
 
   /** The sum over x, and what a window gives, for one row. */
@@ -454,7 +487,7 @@ private:
     const std::int64_t width = m_Piece.x1 - m_Piece.x0 + 2 * m_Task.radius[0];
     const float **     planes = m_Piece.rows + length;
 
-    const auto fill = [&](std::int64_t y, float * const * to) {
+    const auto fill = [&](std::int64_t y, float * to) {
       for (int f = 0; f < m_Fields; ++f)
       {
         for (int j = 0; j < length; ++j)
@@ -462,7 +495,12 @@ private:
           const std::int64_t at = z - r + j;
           planes[j] = at >= m_Z0 && at < m_Z1 ? this->FieldRow(f, y, at) : this->Zeros();
         }
-        PairSums(r, m_Task.taps[2], planes, width, wanted[0] ? to[f] : nullptr, wanted[1] ? to[m_Fields + f] : nullptr);
+        PairSums(r,
+                 m_Task.taps[2],
+                 planes,
+                 width,
+                 wanted[0] ? to + f * m_Layout.pitch : nullptr,
+                 wanted[1] ? to + (m_Fields + f) * m_Layout.pitch : nullptr);
       }
     };
     const auto finish = [&](std::int64_t y, const float * sums) {
@@ -474,8 +512,7 @@ private:
         }
       }
     };
-    this->SweepRows(
-      m_Piece.y0, m_Piece.y1, wanted[0] ? 0 : m_Fields, (wanted[1] ? 2 : 1) * m_Fields, width, fill, finish);
+    this->SweepRows(m_Piece.y0, m_Piece.y1, wanted[0] ? 0 : m_Fields, (wanted[1] ? 2 : 1) * m_Fields, fill, finish);
   }
 
   void
@@ -528,8 +565,6 @@ private:
     });
   }
 
-  static constexpr int MaximumChannels = 12;
-
   const CorrelationTask &  m_Task;
   const CorrelationPiece & m_Piece;
   const CorrelationScratch m_Layout;
@@ -537,6 +572,7 @@ private:
   const int                m_Fields;
   const int                m_GroupZ;
   const int                m_GroupY;
+  std::int64_t             m_NextImagePlane;
   std::int64_t             m_X0, m_X1, m_Y0, m_Y1, m_Z0, m_Z1; ///< where terms are needed
 };
 

@@ -76,31 +76,34 @@ struct CorrelationPiece
 
 /** Largest extent of a piece in x and y. Narrow enough that the window sums of a few rows stay in the first
  * level cache and the window of planes in the second; x is a multiple of RowSum::Lanes. */
-constexpr std::int64_t CorrelationTileX = 128;
+constexpr std::int64_t CorrelationTileX = 256;
 constexpr std::int64_t CorrelationTileY = 32;
 
 /** Where things are in the scratch memory of a piece, in floats. */
 struct CorrelationScratch
 {
+  static constexpr int Channels = 12; ///< two planes of six products
+
   std::int64_t pitch;       ///< of a row
+  std::int64_t imageRows;   ///< rows of a plane in the ring of image planes
   std::int64_t fieldPlanes; ///< planes in the ring of fields
-  std::int64_t fieldRows;   ///< rows of a plane of the ring
-  std::int64_t rowRing, rowSums, constantRows, correlationRow, fields, total;
+  std::int64_t fieldRows;   ///< rows of a plane in that ring
+  std::int64_t rowRing, rowSums, constantRows, correlationRow, images, fields, total;
 
   CorrelationScratch(const CorrelationTask & task, std::int64_t tileX, std::int64_t tileY)
   {
-    constexpr std::int64_t slack = 16; // a vector may be stored at the end of a row
-    const int *            r = task.radius;
-    pitch = (tileX + (task.exact ? 4 : 2) * r[0] + slack + 15) / 16 * 16;
+    const int * r = task.radius;
+    pitch = (tileX + (task.exact ? 4 : 2) * r[0] + 7) / 8 * 8;
     fieldPlanes = 2 * r[2] + 4;
     fieldRows = tileY + 2 * r[1];
-    constexpr std::int64_t channels = 12; // two planes of six products
     rowRing = 0;
-    rowSums = rowRing + (2 * r[1] + 2) * channels * pitch;
-    constantRows = rowSums + 2 * channels * pitch;
-    correlationRow = constantRows + 4 * pitch;
-    fields = correlationRow + pitch;
-    total = fields + task.Fields() * fieldPlanes * fieldRows * pitch;
+    rowSums = rowRing + (2 * r[1] + 2) * Channels * pitch;
+    constantRows = rowSums + 2 * Channels * pitch;
+    correlationRow = constantRows + (Channels + 2) * pitch;
+    images = correlationRow + pitch;
+    imageRows = tileY + (task.exact ? 4 : 2) * r[1];
+    fields = images + 2 * PairLength(r[2]) * imageRows * pitch;
+    total = (fields + task.Fields() * fieldPlanes * fieldRows * pitch + 15) / 16 * 16;
   }
 };
 

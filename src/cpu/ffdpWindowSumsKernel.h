@@ -87,12 +87,12 @@ PairSums(int radius, const float * taps, const float * const * rows, std::int64_
     ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
       using T = decltype(type);
       T shared = T{};
-      if (last > 1)
+      if (last > 1) // then the number of shared rows is even
       {
-        shared = LoadAs<T>(rows[1] + x);
-        for (int j = 2; j < last; ++j)
+        shared = LoadAs<T>(rows[1] + x) + LoadAs<T>(rows[2] + x);
+        for (int j = 3; j < last; j += 2)
         {
-          shared = shared + LoadAs<T>(rows[j] + x);
+          shared = shared + (LoadAs<T>(rows[j] + x) + LoadAs<T>(rows[j + 1] + x));
         }
       }
       if (first)
@@ -121,53 +121,64 @@ struct ImageRows
 template <typename T, bool VMasked>
 struct ProductSums
 {
-  static constexpr int Quantities = VMasked ? 6 : 5;
-  T                    sum[Quantities];
+  T f, m, ff, mm, fm, weight;
 
   FFDP_VOXEL_INLINE void
   Read(const ImageRows & rows, int plane, std::int64_t x)
   {
-    T f = LoadAs<T>(rows.fixed[plane] + x) - rows.fixedShift;
-    T m = LoadAs<T>(rows.moving[plane] + x) - rows.movingShift;
+    f = LoadAs<T>(rows.fixed[plane] + x) - rows.fixedShift;
+    m = LoadAs<T>(rows.moving[plane] + x) - rows.movingShift;
     if (VMasked)
     {
+      weight = T{} + 1.0f;
       KeepMasked(rows.mask[plane] + x, f);
       KeepMasked(rows.mask[plane] + x, m);
-      T one = T{} + 1.0f;
-      KeepMasked(rows.mask[plane] + x, one);
-      sum[Quantities - 1] = one;
+      KeepMasked(rows.mask[plane] + x, weight);
     }
-    sum[0] = f;
-    sum[1] = m;
-    sum[2] = f * f;
-    sum[3] = m * m;
-    sum[4] = f * m;
+    ff = f * f;
+    mm = m * m;
+    fm = f * m;
   }
 
   FFDP_VOXEL_INLINE void
   Add(const ProductSums & other)
   {
-    for (int q = 0; q < Quantities; ++q)
+    f = f + other.f;
+    m = m + other.m;
+    ff = ff + other.ff;
+    mm = mm + other.mm;
+    fm = fm + other.fm;
+    if (VMasked)
     {
-      sum[q] = sum[q] + other.sum[q];
+      weight = weight + other.weight;
     }
   }
 
   FFDP_VOXEL_INLINE void
   Scale(float factor)
   {
-    for (int q = 0; q < Quantities; ++q)
+    f = f * factor;
+    m = m * factor;
+    ff = ff * factor;
+    mm = mm * factor;
+    fm = fm * factor;
+    if (VMasked)
     {
-      sum[q] = sum[q] * factor;
+      weight = weight * factor;
     }
   }
 
   FFDP_VOXEL_INLINE void
-  Write(float * const * to, std::int64_t x) const
+  Write(float * to, std::int64_t pitch) const
   {
-    for (int q = 0; q < Quantities; ++q)
+    Store(f, to);
+    Store(m, to + pitch);
+    Store(ff, to + 2 * pitch);
+    Store(mm, to + 3 * pitch);
+    Store(fm, to + 4 * pitch);
+    if (VMasked)
     {
-      Store(sum[q], to[q] + x);
+      Store(weight, to + 5 * pitch);
     }
   }
 };
@@ -178,12 +189,13 @@ PairProductSumsWeighted(int               radius,
                         const float *     taps,
                         const ImageRows & rows,
                         std::int64_t      count,
-                        float * const *   first,
-                        float * const *   second)
+                        std::int64_t      pitch,
+                        float *           first,
+                        float *           second)
 {
   for (int upper = 0; upper < 2; ++upper)
   {
-    float * const * to = upper ? second : first;
+    float * to = upper ? second : first;
     if (to)
     {
       ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
@@ -196,7 +208,7 @@ PairProductSumsWeighted(int               radius,
           term.Scale(taps[j]);
           sums.Add(term);
         }
-        sums.Write(to, x);
+        sums.Write(to + x, pitch);
       });
     }
   }
@@ -207,12 +219,13 @@ FFDP_VOXEL_INLINE void
 PairProductSumsBox(int               radius,
                    const ImageRows & rows,
                    std::int64_t      count,
-                   float * const *   first,
-                   float * const *   second)
+                   std::int64_t      pitch,
+                   float *           first,
+                   float *           second)
 {
   const int last = 2 * (VRadius >= 0 ? VRadius : radius) + 1;
   ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-    ProductSums<decltype(type), VMasked> shared{}, term;
+    ProductSums<decltype(type), VMasked> shared = {}, term;
     if (last > 1)
     {
       shared.Read(rows, 1, x);
@@ -226,35 +239,37 @@ PairProductSumsBox(int               radius,
     {
       term.Read(rows, 0, x);
       term.Add(shared);
-      term.Write(first, x);
+      term.Write(first + x, pitch);
     }
     if (second)
     {
       term.Read(rows, last, x);
       term.Add(shared);
-      term.Write(second, x);
+      term.Write(second + x, pitch);
     }
   });
 }
 
-/** As PairSums, of the five products (six with a mask) of the image rows. */
+/** As PairSums, of the five products (six with a mask) of the image rows. Each product goes to a row of its own,
+ * a pitch after the one before. */
 inline void
 PairProductSums(int               radius,
                 const float *     taps,
                 const ImageRows & rows,
                 std::int64_t      count,
-                float * const *   first,
-                float * const *   second)
+                std::int64_t      pitch,
+                float *           first,
+                float *           second)
 {
   const auto withMask = [&](auto masked) FFDP_INLINE_LAMBDA {
     constexpr bool Masked = decltype(masked)::value;
     if (taps)
     {
-      PairProductSumsWeighted<Masked>(radius, taps, rows, count, first, second);
+      PairProductSumsWeighted<Masked>(radius, taps, rows, count, pitch, first, second);
       return;
     }
     WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
-      PairProductSumsBox<decltype(knownRadius)::value, Masked>(radius, rows, count, first, second);
+      PairProductSumsBox<decltype(knownRadius)::value, Masked>(radius, rows, count, pitch, first, second);
     });
   };
   if (rows.mask)
@@ -277,12 +292,18 @@ RowWindowSum(int radius, const float * taps, const float * row, std::int64_t x)
   {
     return WeightedSum<T>(length, taps, [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>(row + x + j); });
   }
-  T sum = LoadAs<T>(row + x);
-  for (int j = 1; j < length; ++j)
+  if (length == 1)
   {
-    sum = sum + LoadAs<T>(row + x + j);
+    return LoadAs<T>(row + x);
   }
-  return sum;
+  T even = LoadAs<T>(row + x); // two chains, so that an addition need not wait for the one before
+  T odd = LoadAs<T>(row + x + 1);
+  for (int j = 2; j + 1 < length; j += 2)
+  {
+    even = even + LoadAs<T>(row + x + j);
+    odd = odd + LoadAs<T>(row + x + j + 1);
+  }
+  return (even + LoadAs<T>(row + x + length - 1)) + odd;
 }
 
 } // namespace FFDP_ISA
