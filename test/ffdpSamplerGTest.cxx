@@ -355,7 +355,7 @@ TEST(Sampler, ExtraMemoryDoesNotGrowWithTheVolume)
     Volume<float>     out(size);
     peak[i] = MeasurePeakAllocation([&] { Sample(image.View(), {}, u.View(), out.View(), {}, 2); });
   }
-  EXPECT_LE(peak[1], peak[0] + 1024);
+  EXPECT_LE(peak[1], peak[0] + 2048); // ITK's thread pool allocates a little more or less from run to run
   EXPECT_LE(peak[1], std::size_t(100000));
 }
 

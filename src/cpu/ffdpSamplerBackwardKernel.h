@@ -26,10 +26,11 @@ template <bool TEdge>
 FFDP_VOXEL_INLINE void
 DifferentiateVoxels(const SamplerPlan &      plan,
                     const SamplerPositions & positions,
-                    int                      count,
+                    int                      first,
+                    int                      end,
                     SamplerVectors &         derivative)
 {
-  for (int k = 0; k < count; ++k)
+  for (int k = first; k < end; ++k)
   {
     const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
     const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
@@ -70,31 +71,46 @@ InterpolateLanes(const CellCorners & c, int first, __m256 fx, __m256 fy)
 /** dI/dX of a block. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE void
-DifferentiateBlock(const SamplerPlan & plan, const SamplerPositions & positions, int count, SamplerVectors & derivative)
+DifferentiateBlock(const SamplerPlan & plan, const BlockStart & start, int count, SamplerVectors & derivative)
 {
+  SamplerPositions positions;
 #if FFDP_ISA_AVX2
-  const std::int32_t basePlane = FindBasePlane(plan.image, positions.index[2], count);
-  if (basePlane >= 0)
+  if (plan.planesInReach > 1)
   {
-    const float * base = plan.image.data + (basePlane - plan.image.firstPlane) * plan.image.planeStride;
+    SamplerCells      cells;
+    const PlaneWindow window = PlaceWindow(plan, start);
+    LocateCells(plan, start, window, count, positions, cells);
     for (int k = 0; k < count; k += 8)
     {
       CellCorners corners;
-      LoadCorners<TEdge>(plan.image, base, basePlane, positions, k, corners);
+      if (cells.inside[k / 8])
+      {
+        LoadCorners(plan.image, window, cells.offset + k, corners);
+      }
+      else if (window.complete)
+      {
+        LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners); // no corners, no derivative
+      }
+      else
+      {
+        DifferentiateVoxels<TEdge>(plan, positions, k, k + 8, derivative);
+        continue;
+      }
       const __m256            fx = _mm256_load_ps(positions.fraction[0] + k);
       const __m256            fy = _mm256_load_ps(positions.fraction[1] + k);
       const __m256            fz = _mm256_load_ps(positions.fraction[2] + k);
       const PlaneTermsOfLanes lower = InterpolateLanes(corners, 0, fx, fy);
       const PlaneTermsOfLanes upper = InterpolateLanes(corners, 2, fx, fy);
+      const __m256            dz = _mm256_add_ps(_mm256_sub_ps(_mm256_setzero_ps(), lower.value), upper.value);
       _mm256_store_ps(derivative.value[0] + k, AddPlanesOfLanes(lower.dx, upper.dx, fz));
       _mm256_store_ps(derivative.value[1] + k, AddPlanesOfLanes(lower.dy, upper.dy, fz));
-      _mm256_store_ps(derivative.value[2] + k,
-                      _mm256_add_ps(_mm256_sub_ps(_mm256_setzero_ps(), lower.value), upper.value));
+      _mm256_store_ps(derivative.value[2] + k, dz);
     }
     return;
   }
 #endif
-  DifferentiateVoxels<TEdge>(plan, positions, count, derivative);
+  LocateBlock(plan.map, start, count, positions);
+  DifferentiateVoxels<TEdge>(plan, positions, 0, count, derivative);
 }
 
 /** Writes or adds `count` values with a stride. */
@@ -215,21 +231,46 @@ MultiplyByGradient(const float * __restrict g, int count, SamplerVectors & vecto
   }
 }
 
-/** From g dI/dX to S^T g dI/dX, in place. */
+/** From g dI/dX to S^T g dI/dX. */
 FFDP_VOXEL_INLINE void
-MultiplyByTransposedS(const float * S, int count, SamplerVectors & vectors)
+MultiplyByTransposedS(const float *          S,
+                      int                    count,
+                      const SamplerVectors & vectors,
+                      float * __restrict toX,
+                      float * __restrict toY,
+                      float * __restrict toZ)
 {
-  float * __restrict dx = vectors.value[0];
-  float * __restrict dy = vectors.value[1];
-  float * __restrict dz = vectors.value[2];
+  const float * __restrict dx = vectors.value[0];
+  const float * __restrict dy = vectors.value[1];
+  const float * __restrict dz = vectors.value[2];
+  const float s0 = S[0], s1 = S[1], s2 = S[2], s3 = S[3], s4 = S[4], s5 = S[5], s6 = S[6], s7 = S[7], s8 = S[8];
   FFDP_SIMD
   for (int k = 0; k < count; ++k)
   {
     const float x = dx[k], y = dy[k], z = dz[k];
-    dx[k] = (S[0] * x + S[3] * y) + S[6] * z;
-    dy[k] = (S[1] * x + S[4] * y) + S[7] * z;
-    dz[k] = (S[2] * x + S[5] * y) + S[8] * z;
+    toX[k] = (s0 * x + s3 * y) + s6 * z;
+    toY[k] = (s1 * x + s4 * y) + s7 * z;
+    toZ[k] = (s2 * x + s5 * y) + s8 * z;
   }
+}
+
+/** Stores or adds S^T g dI/dX of a block that begins at x. */
+FFDP_VOXEL_INLINE void
+StoreWarpGradient(const float *           S,
+                  int                     count,
+                  std::int64_t            x,
+                  const SamplerVectors &  vectors,
+                  const WarpGradientRow & to,
+                  bool                    accumulate)
+{
+  if (to.stride == 1 && to.floats[0] && to.floats[2] && !accumulate)
+  {
+    MultiplyByTransposedS(S, count, vectors, to.floats[0] + x, to.floats[1] + x, to.floats[2] + x);
+    return;
+  }
+  SamplerVectors product;
+  MultiplyByTransposedS(S, count, vectors, product.value[0], product.value[1], product.value[2]);
+  StoreVectors(product, count, x, to, accumulate);
 }
 
 /** One row of SampleBackward(); `mapGradient` may be null. */
@@ -244,14 +285,13 @@ SampleBackwardRow(const SamplerPlan &     plan,
                   const WarpGradientRow & warpGradient,
                   double *                mapGradient)
 {
-  SamplerPositions positions;
-  SamplerVectors   vectors;
-  MapSumsOfRow     sums{};
+  SamplerVectors copy;
+  SamplerVectors vectors;
+  MapSumsOfRow   sums{};
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
     const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
-    LocateBlock(plan, u, x, y, z, count, positions);
-    DifferentiateBlock<TEdge>(plan, positions, count, vectors);
+    DifferentiateBlock<TEdge>(plan, StartBlock(plan, u, x, y, z, count, copy), count, vectors);
     MultiplyByGradient(g + x, count, vectors);
     if (mapGradient)
     {
@@ -259,8 +299,7 @@ SampleBackwardRow(const SamplerPlan &     plan,
     }
     if (warpGradient.stride > 0)
     {
-      MultiplyByTransposedS(plan.map.S, count, vectors);
-      StoreVectors(vectors, count, x, warpGradient, plan.accumulate);
+      StoreWarpGradient(plan.map.S, count, x, vectors, warpGradient, plan.accumulate);
     }
   }
   if (mapGradient)
@@ -279,13 +318,12 @@ SampleDerivativeRow(const SamplerPlan &     plan,
                     std::int64_t            z,
                     const WarpGradientRow & derivative)
 {
-  SamplerPositions positions;
-  SamplerVectors   vectors;
+  SamplerVectors copy;
+  SamplerVectors vectors;
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
     const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
-    LocateBlock(plan, u, x, y, z, count, positions);
-    DifferentiateBlock<TEdge>(plan, positions, count, vectors);
+    DifferentiateBlock<TEdge>(plan, StartBlock(plan, u, x, y, z, count, copy), count, vectors);
     StoreVectors(vectors, count, x, derivative, plan.accumulate);
   }
 }
@@ -318,8 +356,7 @@ FinishBackwardRow(const float *           S,
     {
       AddMapSums(vectors, count, x, sums);
     }
-    MultiplyByTransposedS(S, count, vectors);
-    StoreVectors(vectors, count, x, derivative, false);
+    StoreWarpGradient(S, count, x, vectors, derivative, false);
   }
   if (mapGradient)
   {
@@ -398,11 +435,12 @@ ScatterRow(const SamplerPlan & plan,
            const float *       g,
            float *             data)
 {
+  SamplerVectors   copy;
   SamplerPositions positions;
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
     const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
-    LocateBlock(plan, u, x, y, z, count, positions);
+    LocateBlock(plan.map, StartBlock(plan, u, x, y, z, count, copy), count, positions);
     for (int k = 0; k < count; ++k)
     {
       if (TNearest)

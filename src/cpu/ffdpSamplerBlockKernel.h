@@ -51,29 +51,48 @@ LoadDisplacements(const SamplerPlan & plan, const WarpRow & u, int c, std::int64
   return plan.zeros;
 }
 
-/** Positions of the voxels [x, x + count) of row (y, z); the rest of the last eight is put outside. */
-FFDP_VOXEL_INLINE void
-LocateBlock(const SamplerPlan & plan,
-            const WarpRow &     u,
-            std::int64_t        x,
-            std::int64_t        y,
-            std::int64_t        z,
-            int                 count,
-            SamplerPositions &  positions)
+/** Where a block begins in the image, and its displacements. */
+struct BlockStart
 {
-  const SamplerMap & map = plan.map;
-  float              copy[3][SamplerBlock];
-  const float *      ux = LoadDisplacements(plan, u, 0, x, count, copy[0]);
-  const float *      uy = LoadDisplacements(plan, u, 1, x, count, copy[1]);
-  const float *      uz = LoadDisplacements(plan, u, 2, x, count, copy[2]);
+  const float * u[3];
+  std::int32_t  index[3];
+  float         fraction[3];
+};
+
+/** `copy` holds the displacements if they have to be copied. */
+FFDP_VOXEL_INLINE BlockStart
+StartBlock(const SamplerPlan & plan,
+           const WarpRow &     u,
+           std::int64_t        x,
+           std::int64_t        y,
+           std::int64_t        z,
+           int                 count,
+           SamplerVectors &    copy)
+{
+  BlockStart start;
   for (int c = 0; c < 3; ++c)
   {
-    const double * a = map.A + 3 * c;
-    const double   base = ((a[0] * double(x) + a[1] * double(y)) + a[2] * double(z)) + map.t[c];
-    const auto     baseIndex = WholeVoxels(base);
-    const float    baseFraction = float(base - std::floor(base));
+    const double * a = plan.map.A + 3 * c;
+    const double   base = ((a[0] * double(x) + a[1] * double(y)) + a[2] * double(z)) + plan.map.t[c];
+    start.index[c] = WholeVoxels(base);
+    start.fraction[c] = float(base - std::floor(base));
+    start.u[c] = LoadDisplacements(plan, u, c, x, count, copy.value[c]);
+  }
+  return start;
+}
 
-    const float s0 = map.S[3 * c], s1 = map.S[3 * c + 1], s2 = map.S[3 * c + 2];
+/** Positions of the `count` voxels of a block. */
+FFDP_VOXEL_INLINE void
+LocateBlock(const SamplerMap & map, const BlockStart & start, int count, SamplerPositions & positions)
+{
+  const float * __restrict ux = start.u[0];
+  const float * __restrict uy = start.u[1];
+  const float * __restrict uz = start.u[2];
+  for (int c = 0; c < 3; ++c)
+  {
+    const std::int32_t baseIndex = start.index[c];
+    const float        baseFraction = start.fraction[c];
+    const float        s0 = map.S[3 * c], s1 = map.S[3 * c + 1], s2 = map.S[3 * c + 2];
     const std::int32_t * __restrict stepIndex = map.stepIndex[c];
     const float * __restrict stepFraction = map.stepFraction[c];
     std::int32_t * __restrict index = positions.index[c];
@@ -86,33 +105,71 @@ LocateBlock(const SamplerPlan & plan,
       index[k] = p.index;
       fraction[k] = p.fraction;
     }
-    for (int k = count; k % 8 != 0; ++k)
-    {
-      index[k] = -std::int32_t(SamplerLongestAxis);
-      fraction[k] = 0.0f;
-    }
   }
 }
 
 #if FFDP_ISA_AVX2
 
-/** The plane that offsets of the block count from, or -1 if offsets do not fit into 32 bits. */
-FFDP_VOXEL_INLINE std::int32_t
-                  FindBasePlane(const ImagePlanes & image, const std::int32_t * iz, int count)
+/** Planes whose voxels 32-bit offsets can reach. */
+struct PlaneWindow
 {
-  std::int32_t lowest = iz[0];
-  std::int32_t highest = iz[0];
-  FFDP_SIMD
-  for (int k = 1; k < count; ++k)
+  const float * data; ///< offsets count from here: plane `base`
+  std::int32_t  base;
+  std::int32_t  first;
+  std::int32_t  end;
+  bool          complete; ///< all planes of the image, and rows that hold two voxels side by side
+};
+
+/** The window for a block: all planes of most images, else those around the plane of the block's first voxel. */
+FFDP_VOXEL_INLINE PlaneWindow
+PlaceWindow(const SamplerPlan & plan, const BlockStart & start)
+{
+  const ImagePlanes & image = plan.image;
+  if (plan.planesInReach >= image.endPlane - image.firstPlane) // and there is a plane, see MakeSamplerPlan()
   {
-    lowest = iz[k] < lowest ? iz[k] : lowest;
-    highest = iz[k] > highest ? iz[k] : highest;
+    return { image.data, image.firstPlane, image.firstPlane, image.endPlane, image.size[0] > 1 };
   }
-  const std::int32_t last = image.endPlane - 1;
-  lowest = lowest > image.firstPlane ? (lowest < last ? lowest : last) : image.firstPlane;
-  highest = highest < last - 1 ? (highest > image.firstPlane ? highest + 1 : image.firstPlane + 1) : last;
-  const double reach = double(highest - lowest + 1) * double(image.planeStride);
-  return image.rowStride >= image.size[0] && image.planeStride >= image.rowStride && reach < 2147483648.0 ? lowest : -1;
+  const float *      S = plan.map.S + 6;
+  const float        displacement = (S[0] * start.u[0][0] + S[1] * start.u[1][0]) + S[2] * start.u[2][0];
+  const AxisPosition p = LocateOnAxis(start.index[2], start.fraction[2] + displacement);
+  const std::int32_t atLeast = p.index > image.firstPlane ? p.index : image.firstPlane;
+  const std::int32_t base = atLeast < image.endPlane ? atLeast : image.endPlane - 1;
+  const std::int32_t first =
+    base - plan.planesInReach > image.firstPlane ? base - plan.planesInReach : image.firstPlane;
+  const std::int32_t end = base + plan.planesInReach < image.endPlane ? base + plan.planesInReach : image.endPlane;
+  return { image.data + (base - image.firstPlane) * image.planeStride, base, first, end, false };
+}
+
+/** LocateBlock() for eight voxels. */
+struct LanePositions
+{
+  __m256i index[3];
+  __m256  fraction[3];
+};
+
+FFDP_VOXEL_INLINE LanePositions
+LocateLanes(const SamplerMap & map, const BlockStart & start, int k, __m256 ux, __m256 uy, __m256 uz)
+{
+  LanePositions p;
+  for (int c = 0; c < 3; ++c)
+  {
+    const float * S = map.S + 3 * c;
+    const __m256  xy =
+      _mm256_add_ps(_mm256_mul_ps(_mm256_broadcast_ss(S), ux), _mm256_mul_ps(_mm256_broadcast_ss(S + 1), uy));
+    const __m256 displacement = _mm256_add_ps(xy, _mm256_mul_ps(_mm256_broadcast_ss(S + 2), uz));
+    const __m256 within =
+      _mm256_add_ps(_mm256_broadcast_ss(start.fraction + c), _mm256_load_ps(map.stepFraction[c] + k));
+    const __m256 offset = _mm256_add_ps(within, displacement);
+    // max and min return their second argument where the first is not a number
+    const __m256  notBelow = _mm256_max_ps(offset, _mm256_set1_ps(-FarthestOffset));
+    const __m256  safe = _mm256_min_ps(notBelow, _mm256_set1_ps(FarthestOffset));
+    const __m256  whole = _mm256_floor_ps(safe);
+    const __m256i step = _mm256_load_si256(reinterpret_cast<const __m256i *>(map.stepIndex[c] + k));
+    const __m256i base = _mm256_add_epi32(_mm256_set1_epi32(start.index[c]), step);
+    p.fraction[c] = _mm256_sub_ps(safe, whole);
+    p.index[c] = _mm256_add_epi32(base, _mm256_cvttps_epi32(whole));
+  }
+  return p;
 }
 
 /** The four rows of corners of eight cells: x neighbors in a and b. */
@@ -150,9 +207,19 @@ IsBetween(__m256i i, std::int32_t first, std::int32_t end)
 }
 
 FFDP_VOXEL_INLINE __m256i
-ClampLanes(__m256i i, std::int32_t size)
+ClampLanes(__m256i i, std::int32_t lowest, std::int32_t highest)
 {
-  return _mm256_min_epi32(_mm256_max_epi32(i, _mm256_setzero_si256()), _mm256_set1_epi32(size - 1));
+  return _mm256_min_epi32(_mm256_max_epi32(i, _mm256_set1_epi32(lowest)), _mm256_set1_epi32(highest));
+}
+
+/** Offsets of eight voxels in the window. */
+FFDP_VOXEL_INLINE __m256i
+OffsetsOf(const ImagePlanes & image, const PlaneWindow & window, __m256i x, __m256i y, __m256i z)
+{
+  const __m256i plane = _mm256_sub_epi32(z, _mm256_set1_epi32(window.base));
+  const __m256i planes = _mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride)));
+  const __m256i rows = _mm256_mullo_epi32(y, _mm256_set1_epi32(std::int32_t(image.rowStride)));
+  return _mm256_add_epi32(_mm256_add_epi32(planes, rows), x);
 }
 
 /** IsInsideBuffer() for eight coordinates. */
@@ -164,89 +231,111 @@ AreInsideBuffer(__m256i index, __m256 fraction, std::int32_t size)
   return IsBetween(nearest, 0, size);
 }
 
-/** Corners of cells that are not all inside: zero where there is none, or clamped. */
+/** Corners of cells that are not all inside: zero where there is none, or clamped. All reads are moved to where the
+ * image has voxels, two side by side at least, and then sorted out. Returns which lanes are valid. */
 template <bool TEdge>
-FFDP_VOXEL_INLINE void
-GatherCorners(const ImagePlanes & image,
-              const float *       base,
-              std::int32_t        basePlane,
-              const __m256i *     index,
-              const __m256 *      fraction,
-              CellCorners &       c)
+FFDP_VOXEL_INLINE __m256
+LoadBorderCorners(const ImagePlanes &      image,
+                  const PlaneWindow &      window,
+                  const SamplerPositions & positions,
+                  int                      k,
+                  CellCorners &            c)
 {
-  const __m256i one = _mm256_set1_epi32(1);
-  __m256i       at[3][2], has[3][2];
-  __m256i       valid = _mm256_set1_epi32(-1);
+  __m256i at[3][2], has[3][2];
+  __m256i valid = _mm256_set1_epi32(-1);
   for (int axis = 0; axis < 3; ++axis)
   {
     const std::int32_t first = axis == 2 ? image.firstPlane : 0;
     const std::int32_t end = axis == 2 ? image.endPlane : image.size[axis];
+    const __m256i      index = _mm256_load_si256(reinterpret_cast<const __m256i *>(positions.index[axis] + k));
     if (TEdge)
     {
-      valid = _mm256_and_si256(valid, AreInsideBuffer(index[axis], fraction[axis], image.size[axis]));
+      const __m256 fraction = _mm256_load_ps(positions.fraction[axis] + k);
+      valid = _mm256_and_si256(valid, AreInsideBuffer(index, fraction, image.size[axis]));
     }
     for (int side = 0; side < 2; ++side)
     {
-      const __m256i i = side ? _mm256_add_epi32(index[axis], one) : index[axis];
-      at[axis][side] = TEdge ? ClampLanes(i, image.size[axis]) : i;
-      has[axis][side] = IsBetween(at[axis][side], first, end);
+      const __m256i i = side ? _mm256_add_epi32(index, _mm256_set1_epi32(1)) : index;
+      const __m256i used = TEdge ? ClampLanes(i, 0, image.size[axis] - 1) : i;
+      has[axis][side] = IsBetween(used, first, end);
+      at[axis][side] = axis == 0 ? used : ClampLanes(used, first, end - 1);
     }
   }
+  const __m256i pairs = ClampLanes(at[0][0], 0, image.size[0] - 2);
+  const __m256  isFirst[2] = { _mm256_castsi256_ps(_mm256_cmpeq_epi32(at[0][0], pairs)),
+                               _mm256_castsi256_ps(_mm256_cmpeq_epi32(at[0][1], pairs)) };
   for (int row = 0; row < 4; ++row)
   {
-    const int     sy = row & 1, sz = row >> 1;
+    const int                sy = row & 1, sz = row >> 1;
+    alignas(32) std::int32_t offset[8];
+    _mm256_store_si256(reinterpret_cast<__m256i *>(offset), OffsetsOf(image, window, pairs, at[1][sy], at[2][sz]));
+    __m256 a, b;
+    LoadNeighbors(window.data, offset, a, b);
     const __m256i mask = _mm256_and_si256(_mm256_and_si256(has[1][sy], has[2][sz]), valid);
-    const __m256i plane = _mm256_sub_epi32(at[2][sz], _mm256_set1_epi32(basePlane));
-    const __m256i offset =
-      _mm256_add_epi32(_mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride))),
-                       _mm256_mullo_epi32(at[1][sy], _mm256_set1_epi32(std::int32_t(image.rowStride))));
-    const __m256 zero = _mm256_setzero_ps();
-    c.a[row] = _mm256_mask_i32gather_ps(
-      zero, base, _mm256_add_epi32(offset, at[0][0]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][0])), 4);
-    c.b[row] = _mm256_mask_i32gather_ps(
-      zero, base, _mm256_add_epi32(offset, at[0][1]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][1])), 4);
+    c.a[row] =
+      _mm256_and_ps(_mm256_blendv_ps(b, a, isFirst[0]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][0])));
+    c.b[row] =
+      _mm256_and_ps(_mm256_blendv_ps(b, a, isFirst[1]), _mm256_castsi256_ps(_mm256_and_si256(mask, has[0][1])));
   }
+  return _mm256_castsi256_ps(valid);
 }
 
-/** Corners of the cells of voxels k to k + 7 of a block. */
-template <bool TEdge>
+/** Corners of cells that are all inside. */
 FFDP_VOXEL_INLINE void
-LoadCorners(const ImagePlanes &      image,
-            const float *            base,
-            std::int32_t             basePlane,
-            const SamplerPositions & positions,
-            int                      k,
-            CellCorners &            c)
+LoadCorners(const ImagePlanes & image, const PlaneWindow & window, const std::int32_t * offset, CellCorners & c)
 {
-  __m256i index[3];
-  for (int axis = 0; axis < 3; ++axis)
+  // Of the four rows only this one is new to the cache, and it moves too irregularly for the hardware to foresee.
+  _mm_prefetch(reinterpret_cast<const char *>(window.data + image.planeStride + 5 * image.rowStride + offset[0]),
+               _MM_HINT_T0);
+  LoadNeighbors(window.data, offset, c.a[0], c.b[0]);
+  LoadNeighbors(window.data + image.rowStride, offset, c.a[1], c.b[1]);
+  LoadNeighbors(window.data + image.planeStride, offset, c.a[2], c.b[2]);
+  LoadNeighbors(window.data + image.planeStride + image.rowStride, offset, c.a[3], c.b[3]);
+}
+
+/** Positions of a block as LocateBlock() has them, and for each eight voxels, whether all their corners are in the
+ * window and then their offsets (indices are not stored). Lanes beyond `count` are like voxels without displacement. */
+FFDP_VOXEL_INLINE void
+LocateCells(const SamplerPlan & plan,
+            const BlockStart &  start,
+            const PlaneWindow & window,
+            int                 count,
+            SamplerPositions &  positions,
+            SamplerCells &      cells)
+{
+  const ImagePlanes & image = plan.image;
+  const __m256i       laneNumber = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  for (int k = 0; k < count; k += 8)
   {
-    index[axis] = _mm256_load_si256(reinterpret_cast<const __m256i *>(positions.index[axis] + k));
+    __m256        u[3];
+    const __m256i lanes = _mm256_cmpgt_epi32(_mm256_set1_epi32(count - k), laneNumber);
+    for (int c = 0; c < 3; ++c)
+    {
+      u[c] = k + 8 <= count ? _mm256_loadu_ps(start.u[c] + k) : _mm256_maskload_ps(start.u[c] + k, lanes);
+    }
+    const LanePositions p = LocateLanes(plan.map, start, k, u[0], u[1], u[2]);
+    const __m256i       inside = _mm256_and_si256(
+      _mm256_and_si256(IsBetween(p.index[0], 0, image.size[0] - 1), IsBetween(p.index[1], 0, image.size[1] - 1)),
+      IsBetween(p.index[2], window.first, window.end - 1));
+    const bool allInside = _mm256_movemask_epi8(inside) == -1;
+    cells.inside[k / 8] = allInside;
+    for (int c = 0; c < 3; ++c)
+    {
+      _mm256_store_ps(positions.fraction[c] + k, p.fraction[c]);
+    }
+    if (allInside)
+    {
+      _mm256_store_si256(reinterpret_cast<__m256i *>(cells.offset + k),
+                         OffsetsOf(image, window, p.index[0], p.index[1], p.index[2]));
+    }
+    else
+    {
+      for (int c = 0; c < 3; ++c)
+      {
+        _mm256_store_si256(reinterpret_cast<__m256i *>(positions.index[c] + k), p.index[c]);
+      }
+    }
   }
-  const __m256i inside = _mm256_and_si256(
-    _mm256_and_si256(IsBetween(index[0], 0, image.size[0] - 1), IsBetween(index[1], 0, image.size[1] - 1)),
-    IsBetween(index[2], image.firstPlane, image.endPlane - 1));
-  if (_mm256_movemask_epi8(inside) == -1)
-  {
-    const __m256i plane = _mm256_sub_epi32(index[2], _mm256_set1_epi32(basePlane));
-    const __m256i offset =
-      _mm256_add_epi32(_mm256_add_epi32(_mm256_mullo_epi32(plane, _mm256_set1_epi32(std::int32_t(image.planeStride))),
-                                        _mm256_mullo_epi32(index[1], _mm256_set1_epi32(std::int32_t(image.rowStride)))),
-                       index[0]);
-    alignas(32) std::int32_t o[8];
-    _mm256_store_si256(reinterpret_cast<__m256i *>(o), offset);
-    LoadNeighbors(base, o, c.a[0], c.b[0]);
-    LoadNeighbors(base + image.rowStride, o, c.a[1], c.b[1]);
-    LoadNeighbors(base + image.planeStride, o, c.a[2], c.b[2]);
-    LoadNeighbors(base + image.planeStride + image.rowStride, o, c.a[3], c.b[3]);
-    return;
-  }
-  __m256 fraction[3];
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    fraction[axis] = _mm256_load_ps(positions.fraction[axis] + k);
-  }
-  GatherCorners<TEdge>(image, base, basePlane, index, fraction, c);
 }
 
 FFDP_VOXEL_INLINE __m256

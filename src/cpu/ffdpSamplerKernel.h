@@ -24,9 +24,13 @@ namespace FFDP_ISA
 /** Values of a block, one voxel at a time: any image, any machine. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE void
-InterpolateVoxels(const SamplerPlan & plan, const SamplerPositions & positions, int count, float * __restrict values)
+InterpolateVoxels(const SamplerPlan &      plan,
+                  const SamplerPositions & positions,
+                  int                      first,
+                  int                      end,
+                  float * __restrict values)
 {
-  for (int k = 0; k < count; ++k)
+  for (int k = first; k < end; ++k)
   {
     const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
     const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
@@ -57,45 +61,52 @@ PlaneValues(const CellCorners & c, int first, __m256 fx, __m256 fy)
 /** Values of a block by linear interpolation. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE void
-InterpolateBlock(const SamplerPlan & plan, const SamplerPositions & positions, int count, float * __restrict values)
+InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, float * __restrict values)
 {
+  SamplerPositions positions;
 #if FFDP_ISA_AVX2
-  const std::int32_t basePlane = FindBasePlane(plan.image, positions.index[2], count);
-  if (basePlane >= 0)
+  if (plan.planesInReach > 1)
   {
-    const float * base = plan.image.data + (basePlane - plan.image.firstPlane) * plan.image.planeStride;
+    SamplerCells      cells;
+    const PlaneWindow window = PlaceWindow(plan, start);
+    LocateCells(plan, start, window, count, positions, cells);
     for (int k = 0; k < count; k += 8)
     {
       CellCorners corners;
-      LoadCorners<TEdge>(plan.image, base, basePlane, positions, k, corners);
+      __m256      valid = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+      if (cells.inside[k / 8])
+      {
+        LoadCorners(plan.image, window, cells.offset + k, corners);
+      }
+      else if (window.complete)
+      {
+        valid = LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners);
+      }
+      else
+      {
+        InterpolateVoxels<TEdge>(plan, positions, k, k + 8, values);
+        continue;
+      }
       const __m256 fx = _mm256_load_ps(positions.fraction[0] + k);
       const __m256 fy = _mm256_load_ps(positions.fraction[1] + k);
       const __m256 fz = _mm256_load_ps(positions.fraction[2] + k);
       const __m256 value = AddPlanesOfLanes(PlaneValues(corners, 0, fx, fy), PlaneValues(corners, 2, fx, fy), fz);
-      _mm256_store_ps(values + k, value);
-    }
-    for (int k = 0; TEdge && plan.outside != 0.0f && k < count; ++k)
-    {
-      const bool valid = IsValid<TEdge>(plan.image,
-                                        positions.index[0][k],
-                                        positions.index[1][k],
-                                        positions.index[2][k],
-                                        positions.fraction[0][k],
-                                        positions.fraction[1][k],
-                                        positions.fraction[2][k]);
-      values[k] = valid ? values[k] : plan.outside;
+      _mm256_storeu_ps(values + k, TEdge ? _mm256_blendv_ps(_mm256_set1_ps(plan.outside), value, valid) : value);
     }
     return;
   }
 #endif
-  InterpolateVoxels<TEdge>(plan, positions, count, values);
+  LocateBlock(plan.map, start, count, positions);
+  InterpolateVoxels<TEdge>(plan, positions, 0, count, values);
 }
 
 /** Values of a block by the nearest voxel. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE void
-PickNearest(const SamplerPlan & plan, SamplerPositions & positions, int count, float * __restrict values)
+PickNearest(const SamplerPlan & plan, const BlockStart & start, int count, float * __restrict values)
 {
+  SamplerPositions positions;
+  LocateBlock(plan.map, start, count, positions);
   const ImagePlanes & image = plan.image;
   for (int c = 0; c < 3; ++c)
   {
@@ -133,34 +144,29 @@ template <bool TEdge, bool TNearest>
 void
 SampleRow(const SamplerPlan & plan, const WarpRow & u, std::int64_t width, std::int64_t y, std::int64_t z, float * out)
 {
-  SamplerPositions  positions;
+  SamplerVectors    copy;
   alignas(64) float values[SamplerBlock];
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
-    const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
-    LocateBlock(plan, u, x, y, z, count, positions);
+    const int        count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
+    const BlockStart start = StartBlock(plan, u, x, y, z, count, copy);
+    // eight values at a time go straight to the output where they fit
+    float * const to = plan.accumulate || count % 8 != 0 ? values : out + x;
     if (TNearest)
     {
-      PickNearest<TEdge>(plan, positions, count, values);
+      PickNearest<TEdge>(plan, start, count, to);
     }
     else
     {
-      InterpolateBlock<TEdge>(plan, positions, count, values);
+      InterpolateBlock<TEdge>(plan, start, count, to);
     }
-    float * __restrict to = out + x;
-    if (plan.accumulate)
+    for (int k = 0; plan.accumulate && k < count; ++k)
     {
-      for (int k = 0; k < count; ++k)
-      {
-        to[k] += values[k];
-      }
+      out[x + k] += values[k];
     }
-    else
+    for (int k = 0; !plan.accumulate && to == values && k < count; ++k)
     {
-      for (int k = 0; k < count; ++k)
-      {
-        to[k] = values[k];
-      }
+      out[x + k] = values[k];
     }
   }
 }
@@ -174,11 +180,12 @@ FindReachOfRow(const SamplerPlan & plan,
                std::int64_t        z,
                std::int32_t *      reach)
 {
+  SamplerVectors   copy;
   SamplerPositions positions;
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
     const int count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
-    LocateBlock(plan, u, x, y, z, count, positions);
+    LocateBlock(plan.map, StartBlock(plan, u, x, y, z, count, copy), count, positions);
     const std::int32_t * __restrict index = positions.index[2];
     std::int32_t lowest = reach[0];
     std::int32_t highest = reach[1];

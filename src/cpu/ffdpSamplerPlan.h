@@ -24,6 +24,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 /** What the rows of one call to the sampler share, as plain numbers for the kernels. */
 namespace ffdp
@@ -43,20 +44,21 @@ constexpr std::int64_t SamplerLongestAxis = std::int64_t(1) << 28;
  * step from there to voxel k of the block is a table of whole voxels and fractions. */
 struct SamplerMap
 {
-  double       A[9];
-  double       t[3];
-  float        S[9];
-  std::int32_t stepIndex[3][SamplerBlock];
-  float        stepFraction[3][SamplerBlock];
+  double A[9];
+  double t[3];
+  float  S[9];
+  alignas(64) std::int32_t stepIndex[3][SamplerBlock];
+  alignas(64) float stepFraction[3][SamplerBlock];
 };
 
 struct SamplerPlan
 {
-  ImagePlanes image;
-  SamplerMap  map;
-  float       outside;    ///< what a voxel outside gets from this slab of the image
-  bool        accumulate; ///< add to the result
-  float       zeros[SamplerBlock];
+  ImagePlanes  image;
+  SamplerMap   map;
+  float        outside;       ///< what a voxel outside gets from this slab of the image
+  bool         accumulate;    ///< add to the result
+  std::int32_t planesInReach; ///< as many planes as 32-bit offsets from one of them can reach; 0: not even one
+  float        zeros[SamplerBlock];
 };
 
 /** One row of a displacement field: floats, doubles, or neither. */
@@ -80,6 +82,13 @@ struct SamplerPositions
 {
   alignas(64) std::int32_t index[3][SamplerBlock];
   alignas(64) float fraction[3][SamplerBlock];
+};
+
+/** Groups of eight cells of a block whose corners can be read without a test. */
+struct SamplerCells
+{
+  alignas(64) std::int32_t offset[SamplerBlock];
+  bool inside[SamplerBlock / 8];
 };
 
 /** A vector per voxel of a block. */
@@ -148,6 +157,8 @@ MakeSamplerPlan(const TView & image, const char * name, const CompositeMap & map
   plan.map = MakeSamplerMap(map);
   plan.outside = parameters.border == Border::Edge && image.firstPlane == 0 ? parameters.outsideValue + 0.0f : 0.0f;
   plan.accumulate = parameters.accumulate;
+  const bool ascending = image.planes > 0 && image.rowStride >= image.domain.x && image.planeStride >= image.rowStride;
+  plan.planesInReach = ascending ? std::int32_t(std::numeric_limits<std::int32_t>::max() / image.planeStride) : 0;
   for (float & zero : plan.zeros)
   {
     zero = 0.0f;
