@@ -35,6 +35,21 @@ WriteParzenBlock(const ParzenBlock & block, const float * __restrict values, int
   }
 }
 
+#if FFDP_ISA_AVX2
+/** Four neighboring table entries for each of eight voxels, as four vectors of eight. */
+static inline void
+LoadRows(const float * row, const std::int32_t * offset, __m256 * entry)
+{
+  for (int k = 0; k < 4; ++k)
+  {
+    const __m128 low = _mm_loadu_ps(row + offset[k]);
+    const __m128 high = _mm_loadu_ps(row + offset[k + 4]);
+    entry[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+  }
+  TransposeHalves(entry[0], entry[1], entry[2], entry[3]);
+}
+#endif
+
 /** sum over c of w_c(other) * sum over r of v_r(active) * table[row + r][column + c], for 3 rows and 4 columns; the
  * table holds differences along the rows. */
 static inline void
@@ -43,7 +58,7 @@ GatherBSpline(const GradientTask & task, ParzenBlock & block, int count, float *
   const float *      table = task.table;
   const std::int64_t stride = task.stride;
 #if FFDP_ISA_AVX2
-  PadParzenBlock(block, count);
+  PadParzenBlock(block, count, 8);
   for (int i = 0; i < count; i += 8)
   {
     __m256 column[4];
@@ -51,15 +66,8 @@ GatherBSpline(const GradientTask & task, ParzenBlock & block, int count, float *
     QuadraticBSplineWeights(_mm256_load_ps(block.first + i), v[0], v[1], v[2]);
     for (int r = 0; r < 3; ++r)
     {
-      const float * row = table + r * stride;
-      __m256        entry[4];
-      for (int k = 0; k < 4; ++k)
-      {
-        const __m128 low = _mm_loadu_ps(row + block.offset[i + k]);
-        const __m128 high = _mm_loadu_ps(row + block.offset[i + k + 4]);
-        entry[k] = _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
-      }
-      TransposeHalves(entry[0], entry[1], entry[2], entry[3]);
+      __m256 entry[4];
+      LoadRows(table + r * stride, block.offset + i, entry);
       for (int c = 0; c < 4; ++c)
       {
         column[c] = r == 0 ? v[r] * entry[c] : column[c] + v[r] * entry[c];
@@ -89,42 +97,66 @@ GatherBSpline(const GradientTask & task, ParzenBlock & block, int count, float *
 #endif
 }
 
+/** Eight columns of a sum of rows, each times a weight; the weights are those of one sample of a GaussianBlock. */
+static inline void
+SumRows(const float * corner, std::int64_t stride, const float * weights, int rows, float * sums)
+{
+#if FFDP_ISA_AVX2
+  __m256 total = _mm256_setzero_ps();
+  for (int r = 0; r < rows; ++r)
+  {
+    total += _mm256_set1_ps(weights[r * GaussianBlock::Size]) * _mm256_loadu_ps(corner + r * stride);
+  }
+  _mm256_store_ps(sums, total);
+#else
+  for (int c = 0; c < 8; ++c)
+  {
+    sums[c] = 0.0f;
+  }
+  for (int r = 0; r < rows; ++r)
+  {
+    for (int c = 0; c < 8; ++c)
+    {
+      sums[c] += weights[r * GaussianBlock::Size] * corner[r * stride + c];
+    }
+  }
+#endif
+}
+
 /** sum over c of w'_c(active) * sum over r of w_r(other) * table[row + r][column + c], for window.taps rows and
  * columns. */
 static inline void
-GatherGaussian(const GradientTask & task, const ParzenBlock & block, int count, float * values)
+GatherGaussian(const GradientTask & task, ParzenBlock & block, int count, float * values)
 {
   constexpr int          maxTaps = GaussianWindow::MaxTaps;
   const GaussianWindow & window = task.setup.window;
   const int              taps = window.taps;
   const int              paddedTaps = task.setup.PaddedTaps();
-  const std::int32_t     stride = task.stride;
-  alignas(32) float      w[maxTaps];
-  alignas(32) float      activeWeights[maxTaps];
-  alignas(32) float      derivative[maxTaps];
+  GaussianBlock          activeWeights;
+  GaussianBlock          otherWeights;
+  PadParzenBlock(block, count, GaussianBlock::Size);
   for (int i = 0; i < count; ++i)
   {
-    const std::int32_t otherBase = block.offset[i] / stride;
-    const std::int32_t activeBase = block.offset[i] - otherBase * stride;
-    GaussianWeights(window, activeBase - taps / 2, block.first[i], activeWeights);
-    GaussianWeightDerivatives(window, activeWeights, derivative);
-    GaussianWeights(window, otherBase - taps / 2, block.second[i], w);
-    alignas(32) float column[maxTaps] = {};
-    for (int r = 0; r < taps; ++r)
+    const int k = i % GaussianBlock::Size;
+    if (k == 0)
     {
-      const float * row = task.table + block.offset[i] + r * stride;
-      for (int c = 0; c < paddedTaps; c += 8)
-      {
-        for (int k = c; k < c + 8; ++k)
-        {
-          column[k] += w[r] * row[k];
-        }
-      }
+      PrepareGaussianBlock(window, paddedTaps, block.firstBase + i, block.first + i, activeWeights);
+      PrepareGaussianBlock(window, paddedTaps, block.secondBase + i, block.second + i, otherWeights);
+    }
+    alignas(32) float column[maxTaps];
+    for (int c = 0; c < paddedTaps; c += 8)
+    {
+      SumRows(task.table + block.offset[i] + c, task.stride, otherWeights.weight[0] + k, taps, column + c);
+    }
+    float mean = 0.0f;
+    for (int c = 0; c < taps; ++c)
+    {
+      mean += float(c) * activeWeights.weight[c][k];
     }
     float sum = 0.0f;
     for (int c = 0; c < taps; ++c)
     {
-      sum += derivative[c] * column[c];
+      sum += GaussianTapDerivative(window, c, activeWeights.weight[c][k], mean) * column[c];
     }
     values[i] = sum;
   }
@@ -143,9 +175,20 @@ GatherHard(const GradientTask & task, const ParzenBlock & block, int count, floa
 
 /** sum over r of v_r(moving) * table[fixed bin][first moving bin + r]; the table holds differences. */
 static inline void
-GatherMattes(const GradientTask & task, const ParzenBlock & block, int count, float * __restrict values)
+GatherMattes(const GradientTask & task, ParzenBlock & block, int count, float * __restrict values)
 {
   const float * __restrict table = task.table;
+#if FFDP_ISA_AVX2
+  PadParzenBlock(block, count, 8);
+  for (int i = 0; i < count; i += 8)
+  {
+    __m256 v[3];
+    __m256 entry[4];
+    QuadraticBSplineWeights(_mm256_load_ps(block.second + i), v[0], v[1], v[2]);
+    LoadRows(table, block.offset + i, entry);
+    _mm256_store_ps(values + i, v[0] * entry[0] + v[1] * entry[1] + v[2] * entry[2]);
+  }
+#else
   for (int i = 0; i < count; ++i)
   {
     float v[3];
@@ -153,6 +196,7 @@ GatherMattes(const GradientTask & task, const ParzenBlock & block, int count, fl
     const float * row = table + block.offset[i];
     values[i] = v[0] * row[0] + v[1] * row[1] + v[2] * row[2];
   }
+#endif
 }
 
 /** One piece of the gradient. */
@@ -166,6 +210,7 @@ WriteGradient(const GradientTask & task,
               float *              gradient)
 {
   constexpr bool fractions = Kind != MutualInformationKind::Approximate;
+  constexpr bool bases = Kind == MutualInformationKind::Gaussian;
   for (std::int64_t begin = 0; begin < count; begin += ParzenBlock::Size)
   {
     ParzenBlock          block;
@@ -179,15 +224,15 @@ WriteGradient(const GradientTask & task,
     }
     else
     {
-      PrepareParzenBlock<fractions, true>(task.active,
-                                          task.other,
-                                          task.activeStride,
-                                          task.otherStride,
-                                          active + begin,
-                                          other + begin,
-                                          maskBegin,
-                                          size,
-                                          block);
+      PrepareParzenBlock<fractions, bases, true>(task.active,
+                                                 task.other,
+                                                 task.activeStride,
+                                                 task.otherStride,
+                                                 active + begin,
+                                                 other + begin,
+                                                 maskBegin,
+                                                 size,
+                                                 block);
       if (Kind == MutualInformationKind::BSpline)
       {
         GatherBSpline(task, block, size, values);

@@ -27,15 +27,17 @@ struct ParzenBlock
 {
   static constexpr int Size = 256;
 
-  alignas(64) std::int32_t offset[Size]; ///< firstBase * firstStride + secondBase * secondStride
-  alignas(64) float first[Size];         ///< fraction of the position in the first image
-  alignas(64) float second[Size];        ///< fraction of the position in the second image
+  alignas(64) std::int32_t offset[Size];     ///< firstBase * firstStride + secondBase * secondStride
+  alignas(64) float first[Size];             ///< fraction of the position in the first image
+  alignas(64) float second[Size];            ///< fraction of the position in the second image
+  alignas(64) std::int32_t firstBase[Size];  ///< of Gaussian only
+  alignas(64) std::int32_t secondBase[Size]; ///< of Gaussian only
   alignas(64) std::int32_t keep[Size]; ///< 1 where the voxel is a sample (and inside the first range, if asked), else 0
 };
 
-/** Fills offset and keep, and the fractions if asked; returns the number of voxels to keep.
+/** Fills offset and keep, and fractions and bases if asked; returns the number of voxels to keep.
  * InsideOnly: keep nothing whose first value is outside its range, as its gradient is 0. */
-template <bool Fractions, bool InsideOnly>
+template <bool Fractions, bool Bases, bool InsideOnly>
 static inline int
 PrepareParzenBlock(const ParzenBinning & firstBinning,
                    const ParzenBinning & secondBinning,
@@ -67,6 +69,11 @@ PrepareParzenBlock(const ParzenBinning & firstBinning,
     {
       block.first[i] = firstPosition - float(firstBase);
       block.second[i] = secondPosition - float(secondBase);
+    }
+    if (Bases)
+    {
+      block.firstBase[i] = firstBase;
+      block.secondBase[i] = secondBase;
     }
     block.keep[i] = usable ? 1 : 0;
     kept += block.keep[i];
@@ -109,7 +116,8 @@ PrepareMattesBlock(const ParzenSetup & setup,
     block.offset[i] = MattesBin(fixedBins, MattesPosition(fixedBins, f)) * stride + bin - 1;
     block.first[i] = 0;
     block.second[i] = float(position - bin);
-    block.keep[i] = (m >= movingBins.low) & (m <= movingBins.high) & (f == f) ? 1 : 0;
+    const bool usable = (m >= movingBins.low) & (m <= movingBins.high) & (f == f);
+    block.keep[i] = usable ? 1 : 0;
   }
   std::int32_t kept = 0;
   for (int i = 0; i < count; ++i)
@@ -121,6 +129,7 @@ PrepareMattesBlock(const ParzenSetup & setup,
 }
 
 /** Moves the voxels to keep to the front; their order does not matter to a histogram. */
+template <bool Bases>
 static inline void
 CompactParzenBlock(ParzenBlock & block, int count)
 {
@@ -130,19 +139,112 @@ CompactParzenBlock(ParzenBlock & block, int count)
     block.offset[kept] = block.offset[i];
     block.first[kept] = block.first[i];
     block.second[kept] = block.second[i];
+    if (Bases)
+    {
+      block.firstBase[kept] = block.firstBase[i];
+      block.secondBase[kept] = block.secondBase[i];
+    }
     kept += block.keep[i];
   }
 }
 
-/** Fills up to a multiple of 8 with a harmless voxel, so that vectors need no tail. */
+/** Fills up to a multiple of `multiple` with a harmless voxel, so that vectors need no tail. */
 static inline void
-PadParzenBlock(ParzenBlock & block, int count)
+PadParzenBlock(ParzenBlock & block, int count, int multiple)
 {
-  for (int i = count; i % 8 != 0; ++i)
+  for (int i = count; i % multiple != 0; ++i)
   {
     block.offset[i] = 0;
     block.first[i] = 0;
     block.second[i] = 0;
+    block.firstBase[i] = 0;
+    block.secondBase[i] = 0;
+  }
+}
+
+/** Gaussian weights of some samples, tap by tap. */
+struct GaussianBlock
+{
+  static constexpr int Size = 64;
+
+  alignas(64) float weight[GaussianWindow::MaxTaps][Size];
+
+  /** The first `taps` weights of sample i side by side. */
+  void
+  CopySample(int i, int taps, float * weights) const
+  {
+    for (int j = 0; j < taps; ++j)
+    {
+      weights[j] = weight[j][i];
+    }
+  }
+};
+
+/** One tap of all samples: adds its weights to the sums, and takes the powers one further. */
+static inline void
+AddGaussianTap(const GaussianWindow & window,
+               std::int32_t           tap,
+               const std::int32_t * __restrict base,
+               const float * __restrict factor,
+               float * __restrict power,
+               float * __restrict sum,
+               float * __restrict weight)
+{
+  const std::int32_t toBin = tap - window.taps / 2;
+  FFDP_SIMD
+  for (int i = 0; i < GaussianBlock::Size; ++i)
+  {
+    const float tapWeight = GaussianTapWeight(window, tap, base[i] + toBin, power[i]);
+    weight[i] = tapWeight;
+    sum[i] += tapWeight;
+    power[i] *= factor[i];
+  }
+}
+
+/** Normalized weights of GaussianBlock::Size positions (whatever lies behind the last sample), and zeros up to
+ * paddedTaps. */
+static inline void
+PrepareGaussianBlock(const GaussianWindow & window,
+                     int                    paddedTaps,
+                     const std::int32_t *   base,
+                     const float *          fraction,
+                     GaussianBlock &        block)
+{
+  constexpr int     size = GaussianBlock::Size;
+  alignas(64) float factor[size];
+  alignas(64) float inverse[size];
+  alignas(64) float power[size];
+  alignas(64) float inversePower[size];
+  alignas(64) float sum[size];
+  FFDP_SIMD
+  for (int i = 0; i < size; ++i)
+  {
+    factor[i] = SmallExponential((fraction[i] - 0.5f) * window.inverseVariance);
+    inverse[i] = 1.0f / factor[i];
+    power[i] = 1.0f;
+    inversePower[i] = inverse[i];
+    sum[i] = 0.0f;
+  }
+  for (int tap = window.taps / 2; tap < window.taps; ++tap)
+  {
+    AddGaussianTap(window, tap, base, factor, power, sum, block.weight[tap]);
+  }
+  for (int tap = window.taps / 2 - 1; tap >= 0; --tap)
+  {
+    AddGaussianTap(window, tap, base, inverse, inversePower, sum, block.weight[tap]);
+  }
+  FFDP_SIMD
+  for (int i = 0; i < size; ++i)
+  {
+    sum[i] = 1.0f / sum[i];
+  }
+  for (int tap = 0; tap < paddedTaps; ++tap)
+  {
+    FFDP_SIMD
+    for (int i = 0; i < size; ++i)
+    {
+      block.weight[tap][i] = tap < window.taps ? block.weight[tap][i] * sum[i] : 0.0f;
+    }
   }
 }
 

@@ -139,52 +139,23 @@ SmallExponential(float x)
   return sum * sum;
 }
 
-/** Normalized weights of the window whose tap 0 is bin `firstBin`, t in [0, 1] past tap radius - 1. Taps that are no
- * bins get 0.
- *
- * exp(-(t' - d)^2 / (2 sigma^2)) with t' = t - 1/2 is, up to a factor that the normalization removes, the coefficient
- * of the tap times a power of exp(t' / sigma^2): one exponential serves all taps. */
-FFDP_VOXEL_INLINE void
-GaussianWeights(const GaussianWindow & window, std::int32_t firstBin, float t, float * w)
+/** The weight of bin `bin`, before normalization, given exp(t' / sigma^2) to the power of tap - radius; 0 if there is
+ * no such bin. exp(-(t' - d)^2 / (2 sigma^2)), t' being the distance of the position from the middle of the window, is
+ * this up to a factor that the normalization removes: one exponential serves all taps. */
+FFDP_VOXEL_INLINE float
+GaussianTapWeight(const GaussianWindow & window, std::int32_t tap, std::int32_t bin, float power)
 {
-  const std::int32_t radius = window.taps / 2;
-  const float        q = SmallExponential((t - 0.5f) * window.inverseVariance);
-  const float        inverse = 1.0f / q;
-  float              sum = 0.0f;
-  float              power = 1.0f;
-  for (std::int32_t j = radius; j < window.taps; ++j)
-  {
-    w[j] = firstBin + j >= 0 && firstBin + j < window.bins ? window.coefficient[j] * power : 0.0f;
-    sum += w[j];
-    power *= q;
-  }
-  power = inverse;
-  for (std::int32_t j = radius - 1; j >= 0; --j)
-  {
-    w[j] = firstBin + j >= 0 && firstBin + j < window.bins ? window.coefficient[j] * power : 0.0f;
-    sum += w[j];
-    power *= inverse;
-  }
-  for (std::int32_t j = 0; j < window.taps; ++j)
-  {
-    w[j] /= sum;
-  }
+  const float weight = window.coefficient[tap] * power;
+  const bool  exists = (bin >= 0) & (bin < window.bins); // no branch: vectors of samples take this together
+  return exists ? weight : 0.0f;
 }
 
-/** Derivatives of normalized Gaussian weights by the position in bins, the normalization included:
- * w_j (j - mean) / sigma^2, mean being sum_k w_k k. */
-FFDP_VOXEL_INLINE void
-GaussianWeightDerivatives(const GaussianWindow & window, const float * w, float * derivative)
+/** The derivative of a normalized weight by the position in bins, the normalization included; mean is the sum of tap *
+ * weight. */
+FFDP_VOXEL_INLINE float
+GaussianTapDerivative(const GaussianWindow & window, std::int32_t tap, float weight, float mean)
 {
-  float mean = 0.0f;
-  for (std::int32_t j = 0; j < window.taps; ++j)
-  {
-    mean += w[j] * float(j);
-  }
-  for (std::int32_t j = 0; j < window.taps; ++j)
-  {
-    derivative[j] = w[j] * (float(j) - mean) * window.inverseVariance;
-  }
+  return weight * (float(tap) - mean) * window.inverseVariance;
 }
 
 } // namespace ffdp
