@@ -22,6 +22,8 @@
 #include "ffdpDownsampleWeights.h"
 #include "ffdpParallel.h"
 
+#include <limits>
+
 namespace ffdp
 {
 namespace
@@ -43,11 +45,21 @@ struct DownsampleAxis
   {}
 };
 
+/** The table along x, laid out for vectors of coarse voxels. */
+struct DownsampleColumns
+{
+  const std::int32_t * first;   ///< the first tap of each coarse column
+  const float *        weights; ///< of tap 0 for all columns, then of tap 1, ...
+  std::int64_t         taps;
+};
+
 struct DownsampleJob
 {
   VolumeView<const float> fine;
   VolumeView<float>       coarse;
-  DownsampleAxis          x, y, z; ///< z begins at the first plane of `coarse`
+  DownsampleColumns       x;
+  DownsampleAxis          y;
+  DownsampleAxis          z; ///< begins at the first plane of `coarse`
 };
 
 /** What one thread works in. */
@@ -89,6 +101,30 @@ MakeWeights(int                          axis,
   const double       sigma = parameters.sigma[axis] < 0 ? usual : parameters.sigma[axis];
   return DownsampleWeights(begin, end, fineSize, map.scale[axis], map.offset[axis], sigma, parameters.truncation);
 }
+
+/** The memory behind DownsampleColumns. Windows that would leave the row are moved back into it. */
+struct ColumnTables
+{
+  std::vector<std::int32_t> first;
+  std::vector<float>        weights;
+
+  ColumnTables(const DownsampleWeights & table, std::int64_t fineSize)
+    : first(table.first.size())
+    , weights(table.weights.size())
+  {
+    const std::size_t columns = first.size();
+    for (std::size_t x = 0; x < columns; ++x)
+    {
+      const std::int64_t start = std::min(table.first[x], fineSize - table.taps);
+      const auto         moved = std::size_t(table.first[x] - start);
+      first[x] = std::int32_t(start);
+      for (std::size_t t = 0; t < std::size_t(table.count[x]); ++t)
+      {
+        weights[(t + moved) * columns + x] = table.weights[x * std::size_t(table.taps) + t];
+      }
+    }
+  }
+};
 
 void
 Check(const GridMap & map, const DownsampleParameters & parameters)
@@ -143,6 +179,7 @@ Downsample(const VolumeView<const float> & fine,
   RequireUsable(fine, "the fine image");
   RequireUsable(coarse, "the coarse image");
   Check(map, parameters);
+  Require(fine.domain.x <= std::numeric_limits<std::int32_t>::max(), "a row of the fine image is too long");
   if (coarse.planes == 0)
   {
     return;
@@ -152,7 +189,10 @@ Downsample(const VolumeView<const float> & fine,
   const auto z = MakeWeights(2, fine.domain, coarse.domain, map, parameters, coarse.firstPlane, coarse.EndPlane());
   RequirePlanes(fine, z.first.front(), z.first.back() + z.count.back(), 0, "the fine image");
 
-  const DownsampleJob          job{ fine, coarse, DownsampleAxis(x), DownsampleAxis(y), DownsampleAxis(z) };
+  const ColumnTables  columns(x, fine.domain.x);
+  const DownsampleJob job{
+    fine, coarse, { columns.first.data(), columns.weights.data(), x.taps }, DownsampleAxis(y), DownsampleAxis(z)
+  };
   const auto                   workers = std::size_t(ResolveThreads(threads));
   const std::size_t            rowsPerWorker = std::size_t((y.taps + 1) * fine.domain.x);
   const std::size_t            pointersPerWorker = std::size_t(std::max(y.taps, z.taps));

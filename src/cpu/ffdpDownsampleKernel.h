@@ -61,20 +61,20 @@ SumRows(const float * const * rows,
   }
 }
 
-/** A coarse row from a row that is already summed along z and y. */
+/** A coarse row from a row that is already summed along z and y. All have the same number of taps here, some
+ * of weight 0, so that a vector of coarse voxels goes through its taps together. */
 inline void
-SumAlongRow(const DownsampleAxis & axis, const float * line, float * __restrict out, std::int64_t width)
+SumAlongRow(const DownsampleColumns & columns, const float * line, float * __restrict out, std::int64_t width)
 {
-  for (std::int64_t x = 0; x < width; ++x)
+  const std::int32_t * first = columns.first;
+  for (std::int64_t t = 0; t < columns.taps; ++t)
   {
-    const float * weights = axis.weights + x * axis.taps;
-    const float * values = line + axis.first[x];
-    float         sum = weights[0] * values[0];
-    for (std::int64_t t = 1; t < axis.count[x]; ++t)
+    const float * weights = columns.weights + t * width;
+    FFDP_SIMD
+    for (std::int64_t x = 0; x < width; ++x)
     {
-      sum = sum + weights[t] * values[t];
+      out[x] = (t > 0 ? out[x] : 0.0f) + weights[x] * line[first[x] + t];
     }
-    out[x] = sum;
   }
 }
 

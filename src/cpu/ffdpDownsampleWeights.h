@@ -50,10 +50,10 @@ TwiceIntegratedGaussian(double t, double sigma, double radius)
 /** For each coarse index along one axis, the fine indices it is made of and their weights. */
 struct DownsampleWeights
 {
-  std::vector<std::int64_t> first;   ///< the first tap of each coarse index
-  std::vector<std::int64_t> count;   ///< how many taps it has
-  std::vector<float>        weights; ///< `taps` per coarse index; 0 beyond count
-  std::int64_t              taps = 0;
+  std::vector<std::int64_t> first;    ///< the first tap of each coarse index
+  std::vector<std::int64_t> count;    ///< how many taps it has
+  std::vector<float>        weights;  ///< `taps` per coarse index; 0 beyond count
+  std::int64_t              taps = 0; ///< the largest count
 
   /** For the coarse indices [begin, end). */
   DownsampleWeights(std::int64_t begin,
@@ -99,6 +99,7 @@ struct DownsampleWeights
       }
       Store(i - begin, low, tap, sum);
     }
+    Pack();
   }
 
 private:
@@ -117,6 +118,19 @@ private:
     largest = float(double(largest) + missing);
     first.push_back(low);
     count.push_back(std::int64_t(tap.size()));
+  }
+
+  /** Keeps no more taps per coarse index than the one with the most of them has. */
+  void
+  Pack()
+  {
+    const std::int64_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
+    for (std::size_t row = 0; row < count.size(); ++row)
+    {
+      std::copy_n(weights.begin() + std::int64_t(row) * taps, most, weights.begin() + std::int64_t(row) * most);
+    }
+    weights.resize(count.size() * std::size_t(most));
+    taps = most;
   }
 };
 

@@ -128,10 +128,10 @@ JacobianDeterminant(const WarpView<const float> &          warp,
     RequireSameDomain(warp.domain, mask.domain, "the warp and the mask");
   }
 
-  const std::vector<float>     zeros(warp.component[2] ? 0 : std::size_t(warp.domain.x));
-  const JacobianJob            job{ warp, determinant, mask, zeros.data() };
-  const RowPieces              pieces{ warp.domain.y, firstPlane, planes };
-  const auto                   kernel = FFDP_SELECT_KERNEL(JacobianPiece);
+  const std::vector<float> zeros(warp.component[2] ? 0 : std::size_t(warp.domain.x));
+  const JacobianJob        job{ warp, determinant, mask, zeros.data() };
+  const RowPieces          pieces{ warp.domain.y, firstPlane, planes };
+  const auto kernel = mask ? FFDP_SELECT_KERNEL(JacobianPiece<true>) : FFDP_SELECT_KERNEL(JacobianPiece<false>);
   std::vector<JacobianPartial> partials(static_cast<std::size_t>(pieces.Count()));
   ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
     partials[std::size_t(piece)] = kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));

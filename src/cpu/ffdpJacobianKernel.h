@@ -67,21 +67,22 @@ JacobianChunk(const JacobianRows & rows,
 }
 
 /** Some rows of one plane: writes their determinants and gathers their statistics. */
-inline JacobianPartial
+template <bool VMasked>
+JacobianPartial
 JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, std::int64_t endRow)
 {
   constexpr std::int64_t Chunk = 1024;
   alignas(64) float      determinant[Chunk];
-  alignas(64) float      negated[Chunk];
+  alignas(64) float      lowest[Chunk];
   const std::int64_t     width = job.warp.domain.x;
   JacobianPartial        partial;
   RowSum                 sum;
-  const float            excluded = -partial.minimum; // of the maximum of negated determinants
-  RowMaximum             smallest(excluded);
+  const float            excluded = partial.minimum;
+  RowMinimum             smallest(excluded);
   for (std::int64_t y = firstRow; y < endRow; ++y)
   {
     const JacobianRows   rows = job.RowsAt(y, z);
-    const std::uint8_t * mask = job.mask ? job.mask.Row(y, z) : nullptr;
+    const std::uint8_t * mask = VMasked ? job.mask.Row(y, z) : nullptr;
     float *              out = job.determinant ? job.determinant.Row(y, z) : nullptr;
     for (std::int64_t x = 0; x < width; x += Chunk)
     {
@@ -91,25 +92,32 @@ JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, st
       {
         out[x + i] = determinant[i];
       }
+      FFDP_SIMD
+      for (std::int64_t i = 0; i < n; ++i)
+      {
+        const bool  counts = !VMasked || mask[x + i] != 0;
+        const float value = determinant[i];
+        lowest[i] = counts ? -NotANumberIsInfinite(-value) : excluded;
+        determinant[i] = counts ? value : 0.0f;
+      }
       std::int32_t inside = 0;
+      for (std::int64_t i = 0; i < n; ++i)
+      {
+        inside += !VMasked || mask[x + i] != 0 ? 1 : 0;
+      }
       std::int32_t notPositive = 0;
       for (std::int64_t i = 0; i < n; ++i)
       {
-        const bool  counts = !mask || mask[x + i] != 0;
-        const float value = determinant[i];
-        inside += counts ? 1 : 0;
-        notPositive += counts && !(value > 0) ? 1 : 0;
-        negated[i] = counts ? NotANumberIsInfinite(-value) : excluded;
-        determinant[i] = counts ? value : 0.0f;
+        notPositive += lowest[i] > 0 ? 0 : 1; // what is excluded is infinite
       }
       partial.count += inside;
       partial.notPositive += notPositive;
-      smallest.Add(negated, n);
+      smallest.Add(lowest, n);
       sum.Add(determinant, n);
     }
   }
   partial.sum = sum.Total();
-  partial.minimum = -smallest.Total();
+  partial.minimum = smallest.Total();
   return partial;
 }
 

@@ -24,9 +24,9 @@
 namespace ffdp
 {
 
-/** Adds (value - shift)^2 of `count` values of a row to a RowSum, each difference and square in double. */
+/** Adds value^2 of `count` values of a row to a RowSum, each square in double. */
 FFDP_VOXEL_INLINE void
-AddSquares(RowSum & sum, const float * values, std::int64_t count, double shift = 0)
+AddSquares(RowSum & sum, const float * values, std::int64_t count)
 {
   double lane[RowSum::Lanes]; // a local copy stays in registers
   for (int k = 0; k < RowSum::Lanes; ++k)
@@ -39,14 +39,14 @@ AddSquares(RowSum & sum, const float * values, std::int64_t count, double shift 
     FFDP_SIMD
     for (int k = 0; k < RowSum::Lanes; ++k)
     {
-      const double d = values[i + k] - shift;
-      lane[k] += d * d;
+      const double value = values[i + k];
+      lane[k] += value * value;
     }
   }
   for (int k = 0; i + k < count; ++k)
   {
-    const double d = values[i + k] - shift;
-    lane[k] += d * d;
+    const double value = values[i + k];
+    lane[k] += value * value;
   }
   for (int k = 0; k < RowSum::Lanes; ++k)
   {
@@ -54,14 +54,47 @@ AddSquares(RowSum & sum, const float * values, std::int64_t count, double shift 
   }
 }
 
-/** The largest of many values. Like RowSum it goes by lanes, here to be fast: the order cannot change the
- * result (but could change the sign of a zero). A value that is not a number never wins. */
-struct RowMaximum
+/** Adds (value - mean)^2 likewise, the difference in double too, of the values that are not NaN. */
+FFDP_VOXEL_INLINE void
+AddSquaredDeviations(RowSum & sum, const float * values, std::int64_t count, double mean)
+{
+  double lane[RowSum::Lanes];
+  for (int k = 0; k < RowSum::Lanes; ++k)
+  {
+    lane[k] = sum.lane[k];
+  }
+  std::int64_t i = 0;
+  for (; i + RowSum::Lanes <= count; i += RowSum::Lanes)
+  {
+    FFDP_SIMD
+    for (int k = 0; k < RowSum::Lanes; ++k)
+    {
+      const double deviation = values[i + k] - mean;
+      const double square = deviation * deviation;
+      lane[k] += square == square ? square : 0.0;
+    }
+  }
+  for (int k = 0; i + k < count; ++k)
+  {
+    const double deviation = values[i + k] - mean;
+    const double square = deviation * deviation;
+    lane[k] += square == square ? square : 0.0;
+  }
+  for (int k = 0; k < RowSum::Lanes; ++k)
+  {
+    sum.lane[k] = lane[k];
+  }
+}
+
+/** The smallest or largest of many values. Like RowSum it goes by lanes, here to be fast: the order cannot
+ * change the result (but could change the sign of a zero). A value that is not a number never wins. */
+template <bool VLargest>
+struct RowExtreme
 {
   static constexpr int Lanes = 16;
   float                lane[Lanes];
 
-  FFDP_VOXEL_INLINE explicit RowMaximum(float start)
+  FFDP_VOXEL_INLINE explicit RowExtreme(float start)
   {
     for (int k = 0; k < Lanes; ++k)
     {
@@ -83,12 +116,12 @@ struct RowMaximum
       FFDP_SIMD
       for (int k = 0; k < Lanes; ++k)
       {
-        best[k] = values[i + k] > best[k] ? values[i + k] : best[k];
+        best[k] = Better(values[i + k], best[k]);
       }
     }
     for (int k = 0; i + k < count; ++k)
     {
-      best[k] = values[i + k] > best[k] ? values[i + k] : best[k];
+      best[k] = Better(values[i + k], best[k]);
     }
     for (int k = 0; k < Lanes; ++k)
     {
@@ -102,11 +135,21 @@ struct RowMaximum
     float best = lane[0];
     for (int k = 1; k < Lanes; ++k)
     {
-      best = lane[k] > best ? lane[k] : best;
+      best = Better(lane[k], best);
     }
     return best;
   }
+
+private:
+  FFDP_VOXEL_INLINE static float
+  Better(float value, float best)
+  {
+    return (VLargest ? value > best : value < best) ? value : best;
+  }
 };
+
+using RowMaximum = RowExtreme<true>;
+using RowMinimum = RowExtreme<false>;
 
 } // namespace ffdp
 
