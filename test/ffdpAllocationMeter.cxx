@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpAllocationMeter.h"
 
+#include "ffdpParallel.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <malloc.h>
@@ -90,6 +92,12 @@ std::size_t
 PeakBytes()
 {
   return peakBytes;
+}
+void
+StartThreads()
+{
+  constexpr unsigned most = 8; // more than any test uses
+  ParallelFor(most, most, [](std::int64_t, unsigned) {});
 }
 } // namespace test
 } // namespace ffdp

@@ -25,8 +25,6 @@ namespace ffdp
 namespace test
 {
 
-/** Measures what is allocated through operator new, anywhere in the process, while `body` runs: the peak
- * above what was in use before. Link ffdpAllocationMeter.cxx, which replaces operator new. */
 std::size_t
 BytesInUse();
 void
@@ -34,10 +32,18 @@ ResetPeak();
 std::size_t
 PeakBytes();
 
+/** Starts ITK's threads. Their pool allocates on first use: that memory is the process's, and would otherwise
+ * be counted for whichever primitive happens to come first. */
+void
+StartThreads();
+
+/** Measures what is allocated through operator new, anywhere in the process, while `body` runs: the peak
+ * above what was in use before. Link ffdpAllocationMeter.cxx, which replaces operator new. */
 template <typename TBody>
 std::size_t
 MeasurePeakAllocation(TBody && body)
 {
+  StartThreads();
   const std::size_t before = BytesInUse();
   ResetPeak();
   body();

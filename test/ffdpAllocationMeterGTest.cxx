@@ -51,6 +51,7 @@ template <typename TAllocate>
 void
 ExpectMeasured(TAllocate && allocate)
 {
+  ffdp::test::StartThreads(); // their memory stays
   const std::size_t before = ffdp::test::BytesInUse();
   const std::size_t peak = ffdp::test::MeasurePeakAllocation(allocate);
   EXPECT_GE(peak, megabyte);
