@@ -11,15 +11,15 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 include(cmake/FFDPOutputDirectories.cmake)
 
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
-option(BUILD_TESTING "Build the tests" ON)
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" ON)
 option(FFDP_BUILD_EXAMPLES "Build the examples" ON)
+
+include(CTest) # BUILD_TESTING, on by default
 
 set(FFDP_INSTALL_INCLUDE_DIR include/FFDP)
 add_subdirectory(src)
 include(cmake/FFDPInstall.cmake)
 include(cmake/FFDPPrograms.cmake)
 if(BUILD_TESTING)
-  include(CTest)
   add_subdirectory(test)
 endif()
