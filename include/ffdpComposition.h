@@ -80,16 +80,6 @@ SquareWarp(const WarpView<float> &       u,
            const CompositionParameters & parameters = {},
            unsigned                      threads = 0);
 
-/** How far a warp moves, over the planes that a view holds. NaN and infinity do not count. */
-struct WarpReach
-{
-  float axis[3] = { 0, 0, 0 }; ///< the largest |u_x|, |u_y|, |u_z|
-  float norm = 0;              ///< the largest |u|
-};
-
-FFDP_EXPORT WarpReach
-FindWarpReach(const WarpView<const float> & warp, unsigned threads = 0);
-
 struct ExponentialParameters
 {
   int        squarings = -1;            ///< n; negative: as many as make |v| / 2^n at most largestStep

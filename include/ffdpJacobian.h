@@ -19,28 +19,21 @@
 #define ffdpJacobian_h
 
 #include "FFDPExport.h"
+#include "ffdpPlaneSums.h"
 #include "ffdpVolume.h"
 
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace ffdp
 {
 
 /** Where a warp stretches, shrinks and folds. */
-struct JacobianResult
+struct JacobianResult : PlaneSums ///< of the determinants
 {
-  std::vector<double>       planeSums;   ///< sum of the determinants of the plane's unmasked voxels
-  std::vector<std::int64_t> planeCounts; ///< how many they are
-
   /** The smallest determinant of an unmasked voxel; -infinity if one is not a number, +infinity if there is none. */
   double       minimum = std::numeric_limits<double>::infinity();
   std::int64_t notPositive = 0; ///< unmasked voxels whose determinant is not above 0: folds (and NaN)
-
-  /** The mean determinant; 0 where no voxel is unmasked. Planes are added in their order. */
-  FFDP_EXPORT double
-  Mean() const;
 };
 
 /** The determinant of d(x + u(x))/dx, for the planes [firstPlane, firstPlane + planes).

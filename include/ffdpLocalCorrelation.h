@@ -19,11 +19,11 @@
 #define ffdpLocalCorrelation_h
 
 #include "FFDPExport.h"
+#include "ffdpPlaneSums.h"
 #include "ffdpVolume.h"
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 /** Local normalized cross-correlation (LNCC) of two volumes on one grid, with its gradients.
  *
@@ -85,15 +85,15 @@ struct LocalCorrelationOutputs
   VolumeView<float> map;            ///< n_i, 0 outside the mask
 };
 
-/** One entry per plane, so that the slabs of a volume can be put together and added in plane order. */
-struct LocalCorrelationResult
+/** Sums of n_i. */
+struct LocalCorrelationResult : PlaneSums
 {
-  std::vector<double>       planeSums;   ///< sum of n_i
-  std::vector<std::int64_t> planeCounts; ///< voxels inside the mask
-
-  /** -mean of n_i: the loss, for a result that covers the whole volume. */
-  FFDP_EXPORT double
-  Loss() const;
+  /** -mean of n_i, for a result that covers the whole volume. */
+  double
+  Loss() const
+  {
+    return -this->Mean();
+  }
 };
 
 /** How many planes beyond the computed ones fixed, moving and mask must hold (cut at the volume's ends). */

@@ -19,23 +19,23 @@
 #define ffdpMeanSquares_h
 
 #include "FFDPExport.h"
+#include "ffdpPlaneSums.h"
 #include "ffdpVolume.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace ffdp
 {
 
-/** What each plane adds to the value. Slabs concatenate these and get the value of the whole to the bit. */
-struct MeanSquaresResult
+/** Sums of (moving - fixed)^2. */
+struct MeanSquaresResult : PlaneSums
 {
-  std::vector<double>       planeSums;   ///< sum of (moving - fixed)^2 over the plane's unmasked voxels
-  std::vector<std::int64_t> planeCounts; ///< unmasked voxels of the plane
-
-  /** The mean of the squared differences; 0 where no voxel is unmasked. Smaller is more similar. */
-  FFDP_EXPORT double
-  Value() const;
+  /** Their mean, for a result that covers the whole volume. Smaller is more similar. */
+  double
+  Loss() const
+  {
+    return this->Mean();
+  }
 };
 
 /** Mean squares: L = 1/N sum over x of (moving(x) - fixed(x))^2, on the planes that `moving` holds.

@@ -43,11 +43,13 @@ UpsampleWarp(const WarpView<const float> & coarse,
 FFDP_EXPORT PlaneRange
 UpsampleWarpPlanes(const Extent & coarse, const GridMap & map, const PlaneRange & planes);
 
-/** How large the vectors of a field are. Infinite where some component is not a number. */
+/** How large the vectors of a field are. What is not finite does not count, so that one bad voxel does not hide
+ * how far the others reach. */
 struct WarpSize
 {
   double norm = 0;                 ///< largest sqrt(sum over c of (axisScale[c] u_c)^2)
   double largest[3] = { 0, 0, 0 }; ///< largest |u_c| of each component, exact: bounds how far a warp reaches
+  bool   finite = true;            ///< false where some component is infinite or not a number
 };
 
 /** Measures the planes that a planar field holds; the third component may be null. Extra memory: four

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpComposition.h"
+#include "ffdpWarpGrid.h"
 
 #include "ffdpAllocationMeter.h"
 #include "ffdpTestSupport.h"
@@ -126,7 +127,7 @@ TEST(Composition, BytesDoNotDependOnSlabsOrOnTheBound)
   for (const WarpBorder border : Borders)
   {
     const Warp<float>  u = RandomWarp(size, 5, 2), v = RandomWarp(size, 6, 0.5);
-    const float        bound = FindWarpReach(v.View()).axis[2];
+    const float        bound = float(MeasureWarp(v.View()).largest[2]);
     const std::int64_t halo = CompositionHalo(bound);
     Warp<float>        expected = u;
     ComposeWarps(expected.View(), v.View(), Parameters(1, border), 2);
@@ -241,27 +242,6 @@ TEST(Composition, RefusesWhatItCannotCompose)
   EXPECT_NO_THROW(ComposeWarps(slab.View(), 3, 0, v.View())); // nothing to do
 }
 
-TEST(WarpReach, FindsTheLargestFiniteDisplacements)
-{
-  Warp<float> warp = RandomWarp({ 70, 9, 8 }, 3, 0.1);
-  warp.component[0].At(69, 8, 7) = -3;
-  warp.component[1].At(69, 8, 7) = 4;
-  warp.component[2].At(0, 0, 0) = 4.5f;
-  warp.component[2].At(1, 1, 1) = NAN;
-  warp.component[1].At(2, 2, 2) = -INFINITY;
-  ForEachInstructionSet([&] {
-    for (const unsigned threads : ThreadCounts())
-    {
-      const WarpReach reach = FindWarpReach(warp.View(), threads);
-      EXPECT_EQ(reach.axis[0], 3);
-      EXPECT_EQ(reach.axis[1], 4);
-      EXPECT_EQ(reach.axis[2], 4.5f);
-      const float z = warp.component[2].At(69, 8, 7);
-      EXPECT_FLOAT_EQ(reach.norm, std::sqrt(25 + z * z));
-    }
-  });
-}
-
 TEST(Exponential, EqualsTheReference)
 {
   for (const Extent & size : AwkwardSizes())
@@ -276,7 +256,7 @@ TEST(Exponential, EqualsTheReference)
         parameters.border = border;
         parameters.squarings = squarings;
         const int used = ExponentiateWarp(result.View(), parameters, 2);
-        EXPECT_EQ(used, squarings >= 0 ? squarings : CountSquarings(FindWarpReach(v.View()).norm));
+        EXPECT_EQ(used, squarings >= 0 ? squarings : CountSquarings(float(MeasureWarp(v.View()).norm)));
         // An error grows by at most 2 + the slope of w at each step (it enters twice, and moves the sample); the
         // slope is below twice the largest w, which doubles per step.
         double tolerance = 0, magnitude = std::ldexp(MaxMagnitude(v), -used);
@@ -343,7 +323,7 @@ TEST(Exponential, BytesDoNotDependOnThreadsInstructionsOrSlabs)
     step.stepScale = std::ldexp(1.0f, -squarings);
     for (int i = 0; i < squarings; ++i, step.stepScale = 1)
     {
-      const std::int64_t halo = CompositionHalo(step.stepScale * FindWarpReach(whole.View()).axis[2]);
+      const std::int64_t halo = CompositionHalo(step.stepScale * float(MeasureWarp(whole.View()).largest[2]));
       Warp<float>        low = whole.Slab(0, cut + halo), high = whole.Slab(cut - halo, size.z);
       SquareWarp(low.View(), 0, cut, step, 2);
       SquareWarp(high.View(), cut, size.z - cut, step, 2);

@@ -39,7 +39,11 @@ ReferenceWeight(double t, double sigma, double truncation)
   }
   const int    steps = 4000;
   const double radius = truncation * sigma;
-  double       sum = 0, area = 0;
+  if (std::abs(t) >= radius + 1)
+  {
+    return 0;
+  }
+  double sum = 0, area = 0;
   for (int k = 0; k < steps; ++k)
   {
     const double s = radius * ((2 * k + 1.0) / steps - 1);

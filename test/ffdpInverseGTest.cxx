@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpInverse.h"
+#include "ffdpWarpGrid.h"
 
 #include "ffdpAllocationMeter.h"
 #include "ffdpTestSupport.h"
@@ -87,6 +88,29 @@ TEST(Inverse, EqualsTheReferenceThatIteratesTheSameWay)
       }
       EXPECT_LE(MaxDifference(w, ReferenceInverse(AsDouble(u), 3, border)), tolerance);
     }
+  }
+}
+
+TEST(Inverse, ReportsTheLargestResidualOfWhatItStartedFrom)
+{
+  const Extent      size{ 37, 11, 9 };
+  const Warp<float> w = RandomWarp(size, 4, 0.7);
+  for (int c = 0; c < 3; ++c) // each component matters
+  {
+    Warp<float> u = RandomWarp(size, 3, 0.2);
+    u.component[c].At(20, 5, 4) = 9;
+    const Warp<double> rest = ReferenceWarpSweep(AsDouble(u), AsDouble(w), 1, 1, 1, WarpBorder::Edge);
+    double             expected = 0;
+    for (std::size_t i = 0; i < rest.component[0].values.size(); ++i)
+    {
+      expected = std::max(
+        expected, std::hypot(rest.component[0].values[i], rest.component[1].values[i], rest.component[2].values[i]));
+    }
+    Warp<float> next = w;
+    const float residual = IterateInverse(u.View(), next.View());
+    // The norm adds at most sqrt(3) errors of a component, and four roundings of its own.
+    EXPECT_NEAR(
+      residual, expected, 1.8 * SampleTolerance(MaxMagnitude(u), MaxMagnitude(w)) + 4 * std::ldexp(expected, -24));
   }
 }
 
@@ -177,7 +201,7 @@ TEST(Inverse, BytesDoNotDependOnThreadsInstructionsOrSlabs)
   });
 
   // Slabs take the same number of steps from 0: the first of them leads to -u.
-  const std::int64_t halo = CompositionHalo(FindWarpReach(u.View()).axis[2]);
+  const std::int64_t halo = CompositionHalo(float(MeasureWarp(u.View()).largest[2]));
   for (std::int64_t cut = 1; cut < size.z; ++cut)
   {
     const Warp<float> uLow = u.Slab(0, cut + halo), uHigh = u.Slab(cut - halo, size.z);

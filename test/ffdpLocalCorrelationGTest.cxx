@@ -304,10 +304,7 @@ TEST(LocalCorrelation, SameBytesForSlabsCutAtAnyPlane)
     {
       Parameters       p = some;
       const Evaluation whole = Evaluate(fixed, moving, masked ? &mask : nullptr, p, 2);
-      for (const std::int64_t count : whole.result.planeCounts)
-      {
-        p.normalizer += count;
-      }
+      p.normalizer = whole.result.Count();
       const std::int64_t halo = LocalCorrelationHalo(p, true);
       for (std::int64_t cut = 0; cut <= size.z; ++cut)
       {
@@ -336,8 +333,7 @@ TEST(LocalCorrelation, SameBytesForSlabsCutAtAnyPlane)
                                                             outputs,
                                                             2);
           const auto append = [](auto & to, const auto & from) { to.insert(to.end(), from.begin(), from.end()); };
-          append(joined.result.planeSums, r.planeSums);
-          append(joined.result.planeCounts, r.planeCounts);
+          joined.result.Append(r);
           append(joined.movingGradient.values, gradientM.values);
           append(joined.fixedGradient.values, gradientF.values);
           append(joined.map.values, map.values);

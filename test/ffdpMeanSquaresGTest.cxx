@@ -108,7 +108,7 @@ GTEST_TEST(MeanSquares, AgreesWithReferenceInValueAndGradient)
         const auto mask = masked ? &c.mask : nullptr;
         const auto value = Reference(moving, fixed, mask);
         // A float difference is off by 2^-24 of itself at most, its square by twice that; sums are double.
-        EXPECT_NEAR(out.result.Value(), value, value * 3e-7);
+        EXPECT_NEAR(out.result.Loss(), value, value * 3e-7);
 
         std::int64_t count = 0;
         for (const auto n : out.result.planeCounts)
@@ -150,18 +150,18 @@ GTEST_TEST(MeanSquares, GradientIsTheDerivativeOfTheReference)
   }
 }
 
-GTEST_TEST(MeanSquares, IdenticalAndEmptyGiveZero)
+GTEST_TEST(MeanSquares, IdenticalGivesZeroAndEmptyHasNoLoss)
 {
   Case c({ 6, 5, 4 }, true);
   c.fixed = c.moving;
   auto out = Evaluate(c);
-  EXPECT_EQ(out.result.Value(), 0);
+  EXPECT_EQ(out.result.Loss(), 0);
   EXPECT_EQ(MaxMagnitude(out.movingGradient), 0);
 
   c = Case({ 6, 5, 4 }, true);
-  c.mask = Volume<std::uint8_t>(c.mask.domain); // nothing inside: no division by zero
+  c.mask = Volume<std::uint8_t>(c.mask.domain); // nothing inside
   out = Evaluate(c);
-  EXPECT_EQ(out.result.Value(), 0);
+  EXPECT_THROW(out.result.Loss(), std::invalid_argument);
   EXPECT_EQ(MaxMagnitude(out.movingGradient), 0);
 }
 
@@ -171,7 +171,7 @@ GTEST_TEST(MeanSquares, MaskHidesNaN)
   c.moving.values[7] = NAN;
   c.mask.values[7] = 0;
   const auto out = Evaluate(c);
-  EXPECT_TRUE(std::isfinite(out.result.Value()));
+  EXPECT_TRUE(std::isfinite(out.result.Loss()));
   EXPECT_EQ(out.movingGradient[7], 0);
 }
 
@@ -199,12 +199,11 @@ GTEST_TEST(MeanSquares, SameBytesForThreadsSlabsAndInstructionSets)
       auto       lower = Evaluate(c, 0, cut, count, 2);
       const auto upper = Evaluate(c, cut, c.moving.domain.z, count, 2);
       const auto append = [](auto & a, const auto & b) { a.insert(a.end(), b.begin(), b.end()); };
-      append(lower.result.planeSums, upper.result.planeSums);
-      append(lower.result.planeCounts, upper.result.planeCounts);
+      lower.result.Append(upper.result);
       append(lower.movingGradient, upper.movingGradient);
       append(lower.fixedGradient, upper.fixedGradient);
       ExpectSame(lower, whole);
-      EXPECT_EQ(lower.result.Value(), whole.result.Value());
+      EXPECT_EQ(lower.result.Loss(), whole.result.Loss());
     }
   }
 }

@@ -247,14 +247,26 @@ GTEST_TEST(WarpGrid, MeasureIsTheSameForThreadsSlabsAndInstructionSets)
   }
 }
 
-GTEST_TEST(WarpGrid, NotANumberShowsInTheMeasure)
+GTEST_TEST(WarpGrid, MeasureLeavesOutWhatIsNotFinite)
 {
-  auto warp = RandomWarp({ 40, 4, 3 }, 1, 1);
-  warp.component[2].values[33] = NAN;
-  EXPECT_EQ(MeasureWarp(warp.View(), 2).norm, INFINITY);
-  EXPECT_EQ(MeasureWarp(warp.View(), 2).largest[2], INFINITY);
-  const double flat[3] = { 1, 1, 0 };
-  EXPECT_EQ(MeasureWarp(warp.View(), flat, 2).norm, INFINITY); // also where the weight is zero
+  Warp<float> warp = RandomWarp({ 70, 9, 8 }, 3, 0.1);
+  warp.component[0].At(69, 8, 7) = -3;
+  warp.component[1].At(69, 8, 7) = 4;
+  warp.component[2].At(0, 0, 0) = 4.5f;
+  warp.component[2].At(1, 1, 1) = NAN;
+  warp.component[1].At(2, 2, 2) = -INFINITY;
+  ForEachInstructionSet([&] {
+    for (const unsigned threads : ThreadCounts())
+    {
+      const WarpSize reach = MeasureWarp(warp.View(), threads);
+      EXPECT_FALSE(reach.finite);
+      EXPECT_EQ(reach.largest[0], 3);
+      EXPECT_EQ(reach.largest[1], 4);
+      EXPECT_EQ(reach.largest[2], 4.5f);
+      const float z = warp.component[2].At(69, 8, 7);
+      EXPECT_FLOAT_EQ(reach.norm, std::sqrt(25 + z * z));
+    }
+  });
 }
 
 GTEST_TEST(WarpGrid, TwoComponents)

@@ -19,6 +19,7 @@
 
 #include "ffdpInPlaceSweep.h"
 #include "ffdpTrilinearTerms.h"
+#include "ffdpWarpGrid.h"
 #include "ffdpWarpSweep.h"
 
 #include <cmath>
@@ -81,6 +82,32 @@ Compose(WarpSweep sweep, const CompositionParameters & parameters, float gain, u
   RunWarpSweep(sweep, false, threads);
 }
 
+/** What the kernel needs for rows of one plane; `packed` are the old planes within reach of it. */
+WarpPlane
+DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reach, const float * const * packed)
+{
+  WarpPlane plane;
+  plane.packed = packed;
+  for (int c = 0; c < 3; ++c)
+  {
+    plane.v[c] = sweep.v.Row(c, 0, rows.z);
+    plane.output[c] = sweep.output.Row(c, 0, rows.z);
+  }
+  plane.vRowStride = sweep.v.rowStride;
+  plane.outputRowStride = sweep.output.rowStride;
+  plane.domain = sweep.u.domain;
+  plane.z = rows.z;
+  plane.firstRow = rows.firstRow;
+  plane.endRow = rows.endRow;
+  plane.reach = reach;
+  plane.step = sweep.step;
+  plane.keep = sweep.keep;
+  plane.gain = sweep.gain;
+  plane.boundAlongZ = sweep.boundAlongZ;
+  plane.edge = sweep.border == WarpBorder::Edge;
+  return plane;
+}
+
 } // namespace
 
 std::int64_t
@@ -94,6 +121,8 @@ float
 RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
 {
   const Extent & domain = sweep.u.domain;
+  Require(std::max({ domain.x, domain.y, domain.z }) < (1 << 24),
+          "a warp of more than 2^24 voxels along an axis cannot be addressed with floats");
   RequirePlanes(sweep.u, sweep.first, sweep.end, CompositionHalo(sweep.boundAlongZ), "the warp that is sampled");
   // Displacements are limited to one voxel outside, so no more planes than exist are ever in reach.
   const std::int64_t           reach = std::min(CompositionHalo(sweep.boundAlongZ), domain.z);
@@ -114,26 +143,8 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
       // A plane outside has weight 0; the nearest one stands in for it.
       table[i] = window(std::max<std::int64_t>(0, std::min(domain.z - 1, rows.z - reach + i)));
     }
-    WarpPlane plane;
-    plane.packed = table;
-    for (int c = 0; c < 3; ++c)
-    {
-      plane.v[c] = sweep.v.Row(c, 0, rows.z);
-      plane.output[c] = sweep.output.Row(c, 0, rows.z);
-    }
-    plane.vRowStride = sweep.v.rowStride;
-    plane.outputRowStride = sweep.output.rowStride;
-    plane.domain = domain;
-    plane.z = rows.z;
-    plane.firstRow = rows.firstRow;
-    plane.endRow = rows.endRow;
-    plane.reach = reach;
-    plane.step = sweep.step;
-    plane.keep = sweep.keep;
-    plane.gain = sweep.gain;
-    plane.boundAlongZ = sweep.boundAlongZ;
-    plane.edge = sweep.border == WarpBorder::Edge;
-    WarpRowsResult found = results[rows.worker];
+    const WarpPlane plane = DescribePlane(sweep, rows, reach, table);
+    WarpRowsResult  found = results[rows.worker];
     warpRows(plane, found);
     results[rows.worker] = found;
   };
@@ -204,31 +215,6 @@ SquareWarp(const WarpView<float> &       u,
   Compose(sweep, parameters, parameters.stepScale, threads);
 }
 
-WarpReach
-FindWarpReach(const WarpView<const float> & warp, unsigned threads)
-{
-  RequirePlanarWarp(warp, "the warp");
-  std::vector<float> largest(4 * std::size_t(ResolveThreads(threads)), 0.0f);
-  const auto         reachOfRow = FFDP_SELECT_KERNEL(ReachOfRow);
-  ParallelFor(warp.planes, threads, [&](std::int64_t plane, unsigned worker) {
-    for (std::int64_t y = 0; y < warp.domain.y; ++y)
-    {
-      const std::int64_t  z = warp.firstPlane + plane;
-      const float * const rows[3] = { warp.Row(0, y, z), warp.Row(1, y, z), warp.Row(2, y, z) };
-      reachOfRow(rows, warp.domain.x, &largest[4 * worker]);
-    }
-  });
-  WarpReach reach;
-  for (std::size_t i = 0; i < largest.size(); ++i)
-  {
-    float & kind = i % 4 < 3 ? reach.axis[i % 4] : reach.norm;
-    kind = std::max(kind, largest[i]);
-  }
-  // A squared norm may overflow where its components do not.
-  reach.norm = std::max({ std::sqrt(reach.norm), reach.axis[0], reach.axis[1], reach.axis[2] });
-  return reach;
-}
-
 int
 CountSquarings(float largestNorm, float largestStep)
 {
@@ -245,13 +231,13 @@ int
 ExponentiateWarp(const WarpView<float> & v, const ExponentialParameters & parameters, unsigned threads)
 {
   Require(parameters.squarings <= 100, "an exponential has at most 100 squarings");
-  const WarpReach reach = FindWarpReach(v, threads);
-  const int       squarings =
-    parameters.squarings >= 0 ? parameters.squarings : CountSquarings(reach.norm, parameters.largestStep);
+  const WarpSize size = MeasureWarp(v, threads);
+  const int      squarings =
+    parameters.squarings >= 0 ? parameters.squarings : CountSquarings(float(size.norm), parameters.largestStep);
   CompositionParameters step;
   step.border = parameters.border;
   step.stepScale = std::ldexp(1.0f, -squarings);
-  step.boundAlongZ = reach.axis[2] * step.stepScale;
+  step.boundAlongZ = float(size.largest[2]) * step.stepScale;
   for (int i = 0; i < squarings; ++i)
   {
     SquareWarp(v, v.firstPlane, v.planes, step, threads);

@@ -22,42 +22,51 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** out = sum over t of weights[t] * rows[t], added in the order of t; four rows per pass over `out`. */
-inline void
-SumRows(const float * const * rows,
-        const float *         weights,
-        std::int64_t          count,
-        float * __restrict out,
-        std::int64_t width)
+/** Adds VTaps rows to `out` in their order, or begins with them. */
+template <int VTaps, bool VBegin>
+static inline void
+AddRows(const float * const * rows, const float * weights, float * __restrict out, std::int64_t width)
 {
+  const float * row[VTaps];
+  float         weight[VTaps];
+  for (int t = 0; t < VTaps; ++t)
+  {
+    row[t] = rows[t];
+    weight[t] = weights[t];
+  }
   FFDP_SIMD
   for (std::int64_t x = 0; x < width; ++x)
   {
-    out[x] = weights[0] * rows[0][x];
+    float sum = VBegin ? weight[0] * row[0][x] : out[x] + weight[0] * row[0][x];
+    for (int t = 1; t < VTaps; ++t)
+    {
+      sum = sum + weight[t] * row[t][x];
+    }
+    out[x] = sum;
   }
-  std::int64_t t = 1;
+}
+
+/** out = sum over t of weights[t] * rows[t], added in the order of t. The usual number of taps, that of a
+ * factor of 2, takes one pass over `out`. */
+static inline void
+SumRows(const float * const * rows, const float * weights, std::int64_t count, float * out, std::int64_t width)
+{
+  std::int64_t t = count >= 6 ? 6 : 1;
+  if (count >= 6)
+  {
+    AddRows<6, true>(rows, weights, out, width);
+  }
+  else
+  {
+    AddRows<1, true>(rows, weights, out, width);
+  }
   for (; t + 4 <= count; t += 4)
   {
-    const float * a = rows[t];
-    const float * b = rows[t + 1];
-    const float * c = rows[t + 2];
-    const float * d = rows[t + 3];
-    const float   wa = weights[t], wb = weights[t + 1], wc = weights[t + 2], wd = weights[t + 3];
-    FFDP_SIMD
-    for (std::int64_t x = 0; x < width; ++x)
-    {
-      out[x] = (((out[x] + wa * a[x]) + wb * b[x]) + wc * c[x]) + wd * d[x];
-    }
+    AddRows<4, false>(rows + t, weights + t, out, width);
   }
   for (; t < count; ++t)
   {
-    const float * a = rows[t];
-    const float   wa = weights[t];
-    FFDP_SIMD
-    for (std::int64_t x = 0; x < width; ++x)
-    {
-      out[x] = out[x] + wa * a[x];
-    }
+    AddRows<1, false>(rows + t, weights + t, out, width);
   }
 }
 

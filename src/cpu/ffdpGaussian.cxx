@@ -60,6 +60,19 @@ TapsByPosition(const std::vector<double> & taps, std::int64_t size, SmoothingBor
   return table;
 }
 
+/** The kernel along one axis; `taps` is where its numbers live. */
+GaussianAxis
+MakeAxis(const GaussianParameters & parameters, int axis, std::int64_t size, std::vector<float> & taps)
+{
+  const std::vector<double> half = GaussianTaps(parameters.sigma[axis], parameters.truncate);
+  taps = TapsByPosition(half, size, parameters.border);
+  GaussianAxis result;
+  result.taps = taps.data();
+  result.radius = std::min(std::int64_t(half.size()) - 1, size - 1);
+  result.size = size;
+  return result;
+}
+
 void
 CheckParameters(const GaussianParameters & parameters)
 {
@@ -84,17 +97,10 @@ Smooth(const Volumes &            volumes,
        unsigned                   threads)
 {
   const Extent       domain = volumes.volume[0].domain;
-  const std::int64_t sizes[3] = { domain.x, domain.y, domain.z };
   std::vector<float> taps[3];
-  GaussianAxis       axes[3];
-  for (int a = 0; a < 3; ++a)
-  {
-    const std::vector<double> half = GaussianTaps(parameters.sigma[a], parameters.truncate);
-    taps[a] = TapsByPosition(half, sizes[a], parameters.border);
-    axes[a].taps = taps[a].data();
-    axes[a].radius = std::min(std::int64_t(half.size()) - 1, sizes[a] - 1);
-    axes[a].size = sizes[a];
-  }
+  const GaussianAxis axes[3] = { MakeAxis(parameters, 0, domain.x, taps[0]),
+                                 MakeAxis(parameters, 1, domain.y, taps[1]),
+                                 MakeAxis(parameters, 2, domain.z, taps[2]) };
 
   // A row more than the plane holds, so that planes whose size is a power of two do not share cache sets.
   const std::int64_t           slotFloats = (domain.y + 1) * domain.x;

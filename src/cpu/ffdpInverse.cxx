@@ -18,6 +18,7 @@
 #include "ffdpInverse.h"
 
 #include "ffdpParallel.h"
+#include "ffdpWarpGrid.h"
 #include "ffdpWarpSweep.h"
 
 #include <cmath>
@@ -87,7 +88,7 @@ IterateInverse(const WarpView<const float> & u,
   sweep.keep = 1 - parameters.damping;
   sweep.gain = -parameters.damping;
   sweep.border = parameters.border;
-  sweep.boundAlongZ = parameters.boundAlongZ >= 0 ? parameters.boundAlongZ : FindWarpReach(w, threads).axis[2];
+  sweep.boundAlongZ = parameters.boundAlongZ >= 0 ? parameters.boundAlongZ : float(MeasureWarp(w, threads).largest[2]);
   return std::sqrt(RunWarpSweep(sweep, true, threads));
 }
 
@@ -102,10 +103,10 @@ InvertWarp(const WarpView<const float> & u,
 
   InverseStepParameters step;
   step.border = parameters.border;
-  step.boundAlongZ = FindWarpReach(u, threads).axis[2] * RoundingRoom;
+  step.boundAlongZ = float(MeasureWarp(u, threads).largest[2]) * RoundingRoom;
   if (parameters.startFromOutput)
   {
-    step.boundAlongZ = std::max(step.boundAlongZ, FindWarpReach(w, threads).axis[2] * RoundingRoom);
+    step.boundAlongZ = std::max(step.boundAlongZ, float(MeasureWarp(w, threads).largest[2]) * RoundingRoom);
   }
   else
   {

@@ -91,19 +91,6 @@ struct JacobianPartial
 namespace ffdp
 {
 
-double
-JacobianResult::Mean() const
-{
-  double       sum = 0;
-  std::int64_t count = 0;
-  for (std::size_t z = 0; z < planeSums.size(); ++z)
-  {
-    sum += planeSums[z];
-    count += planeCounts[z];
-  }
-  return count > 0 ? sum / double(count) : 0.0;
-}
-
 JacobianResult
 JacobianDeterminant(const WarpView<const float> &          warp,
                     std::int64_t                           firstPlane,

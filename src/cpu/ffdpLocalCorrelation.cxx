@@ -166,13 +166,12 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
   const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
-  const auto               rowsLength = std::size_t(3 * PairLength(std::max(task.radius[1], task.radius[2])));
+  const auto               rowsLength = std::size_t(4 * PairLength(std::max(task.radius[1], task.radius[2])));
 
-  AlignedBuffer<float>                floats(workers * std::size_t(layout.total));
-  AlignedBuffer<const float *>        rows(workers * rowsLength);
-  AlignedBuffer<const std::uint8_t *> maskRows(workers * rowsLength);
-  std::vector<double>                 sums(std::size_t(planes * cut.Tiles()), 0.0);
-  std::vector<std::int64_t>           counts(sums.size(), 0);
+  AlignedBuffer<float>         floats(workers * std::size_t(layout.total));
+  AlignedBuffer<const float *> rows(workers * rowsLength);
+  std::vector<double>          sums(std::size_t(planes * cut.Tiles()), 0.0);
+  std::vector<std::int64_t>    counts(sums.size(), 0);
 
   const auto sweep = FFDP_SELECT_KERNEL(SweepCorrelationPiece);
   ParallelFor(cut.Pieces(), threads, [&](std::int64_t index, unsigned worker) {
@@ -190,7 +189,6 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
     piece.counts = counts.data() + chunk * piece.stride + tile;
     piece.scratch = floats.Data() + worker * std::size_t(layout.total);
     piece.rows = rows.Data() + worker * rowsLength;
-    piece.maskRows = maskRows.Data() + worker * rowsLength;
     sweep(task, piece);
   });
 
@@ -206,20 +204,6 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
 }
 
 } // namespace
-
-double
-LocalCorrelationResult::Loss() const
-{
-  double       sum = 0;
-  std::int64_t count = 0;
-  for (std::size_t plane = 0; plane < planeSums.size(); ++plane)
-  {
-    sum += planeSums[plane];
-    count += planeCounts[plane];
-  }
-  Require(count > 0, "the mask of a correlation is empty");
-  return -sum / double(count);
-}
 
 std::int64_t
 LocalCorrelationHalo(const LocalCorrelationParameters & parameters, bool withGradient)

@@ -20,4 +20,8 @@
 
 #include "ffdpWindowSumsKernel.h"
 
+#include "ffdpCorrelationRowsKernel.h"
+
+#include "ffdpCorrelationTileKernel.h"
+
 #include "ffdpLocalCorrelationKernel.h"

@@ -65,13 +65,12 @@ struct CorrelationTask
 /** A column of voxels that one thread sweeps in z. */
 struct CorrelationPiece
 {
-  std::int64_t          x0, x1, y0, y1, z0, z1;
-  double *              sums; ///< sum of n_i of plane z at [(z - z0) * stride]
-  std::int64_t *        counts;
-  std::int64_t          stride;
-  float *               scratch;  ///< CorrelationScratch::total floats
-  const float **        rows;     ///< room for three windows of rows
-  const std::uint8_t ** maskRows; ///< room for one
+  std::int64_t   x0, x1, y0, y1, z0, z1;
+  double *       sums; ///< sum of n_i of plane z at [(z - z0) * stride]
+  std::int64_t * counts;
+  std::int64_t   stride;
+  float *        scratch; ///< CorrelationScratch::total floats
+  const float ** rows;    ///< room for four windows of rows
 };
 
 /** Largest extent of a piece in x and y. Narrow enough that the window sums of a few rows stay in the first
@@ -79,31 +78,53 @@ struct CorrelationPiece
 constexpr std::int64_t CorrelationTileX = 256;
 constexpr std::int64_t CorrelationTileY = 32;
 
-/** Where things are in the scratch memory of a piece, in floats. */
+/** Where things are in the scratch memory of a piece, in floats.
+ *
+ * Every row is kept as its even columns followed by its odd ones, so that the sum along x can take two
+ * windows at a time as the sums along y and z do. Column 0 of image rows and of their sums is as far left of
+ * the piece as windows (and windows of windows) reach, whether the volume goes that far or not. */
 struct CorrelationScratch
 {
   static constexpr int Channels = 12; ///< two planes of six products
 
+  std::int64_t half;        ///< from the even to the odd columns of a row
   std::int64_t pitch;       ///< of a row
-  std::int64_t imageRows;   ///< rows of a plane in the ring of image planes
+  std::int64_t imagePlanes; ///< planes in the ring of image planes
+  std::int64_t imageRows;   ///< rows of a plane in that ring
   std::int64_t fieldPlanes; ///< planes in the ring of fields
   std::int64_t fieldRows;   ///< rows of a plane in that ring
-  std::int64_t rowRing, rowSums, constantRows, correlationRow, images, fields, total;
+  std::int64_t productRing, fieldRing, rowSums, zeros, fixedFill, movingFill, inverseX, correlationRow, gradientRow;
+  std::int64_t images, fields, total;
 
   CorrelationScratch(const CorrelationTask & task, std::int64_t tileX, std::int64_t tileY)
   {
-    const int * r = task.radius;
-    pitch = (tileX + (task.exact ? 4 : 2) * r[0] + 7) / 8 * 8;
+    const int *        r = task.radius;
+    const std::int64_t reach = task.exact ? 2 : 1;
+    half = (tileX + 2 * reach * r[0] + 2 + 15) / 16 * 8;
+    pitch = 2 * half;
+    imagePlanes = 2 * r[2] + 4;
+    imageRows = tileY + 2 * reach * r[1];
     fieldPlanes = 2 * r[2] + 4;
     fieldRows = tileY + 2 * r[1];
-    rowRing = 0;
-    rowSums = rowRing + (2 * r[1] + 2) * Channels * pitch;
-    constantRows = rowSums + 2 * Channels * pitch;
-    correlationRow = constantRows + (Channels + 2) * pitch;
-    images = correlationRow + pitch;
-    imageRows = tileY + (task.exact ? 4 : 2) * r[1];
-    fields = images + 2 * PairLength(r[2]) * imageRows * pitch;
-    total = (fields + task.Fields() * fieldPlanes * fieldRows * pitch + 15) / 16 * 16;
+
+    std::int64_t next = 0;
+    const auto   take = [&](std::int64_t rows) {
+      const std::int64_t at = next;
+      next += rows * pitch;
+      return at;
+    };
+    productRing = take(PairLength(r[1]) * Channels);
+    fieldRing = take(task.exact ? PairLength(r[1]) * Channels : 0);
+    rowSums = take(2 * Channels);
+    zeros = take(Channels);
+    fixedFill = take(1);
+    movingFill = take(1);
+    inverseX = take(1);
+    correlationRow = take(1);
+    gradientRow = take(2);
+    images = take((task.mask ? 3 : 2) * imagePlanes * imageRows);
+    fields = take(task.Fields() * fieldPlanes * fieldRows);
+    total = next;
   }
 };
 

@@ -113,19 +113,6 @@ CountInside(const MeanSquaresJob & job, const RowPieces & pieces, unsigned threa
 
 } // namespace
 
-double
-MeanSquaresResult::Value() const
-{
-  double       sum = 0;
-  std::int64_t count = 0;
-  for (std::size_t z = 0; z < planeSums.size(); ++z)
-  {
-    sum += planeSums[z];
-    count += planeCounts[z];
-  }
-  return count > 0 ? sum / double(count) : 0.0;
-}
-
 MeanSquaresResult
 MeanSquares(const VolumeView<const float> &        moving,
             const VolumeView<const float> &        fixed,

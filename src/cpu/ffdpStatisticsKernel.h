@@ -24,7 +24,7 @@ namespace FFDP_ISA
 
 /** The voxels of a run that count: values[i], or NaN in `kept` and 0 in `summed` for those that do not. */
 template <bool VMasked>
-void
+static void
 SelectRun(const float *        values,
           const std::uint8_t * mask,
           std::int64_t         n,
@@ -56,7 +56,7 @@ SelectRun(const float *        values,
 
 /** The statistics of at most StatisticsRun voxels of a row: their mean, then the deviations from it. */
 template <bool VMasked>
-Statistics
+static Statistics
 RunStatistics(const float * values, const std::uint8_t * mask, std::int64_t n)
 {
   alignas(64) float kept[StatisticsRun];
@@ -95,7 +95,7 @@ RunStatistics(const float * values, const std::uint8_t * mask, std::int64_t n)
 /** The slot of each of n voxels, then one increment each. Two histograms take turns, because voxels next to
  * each other often share a bin and an increment would wait for the one before. */
 template <bool VMasked>
-void
+static void
 CountRun(const HistogramBins & bins,
          const float *         values,
          const std::uint8_t *  mask,

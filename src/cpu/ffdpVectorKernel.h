@@ -31,9 +31,7 @@ constexpr int Lanes = 4;
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-typedef float        Vector __attribute__((vector_size(Lanes * 4)));
-typedef std::uint8_t ByteVector __attribute__((vector_size(Lanes)));
-typedef std::int32_t IntVector __attribute__((vector_size(Lanes * 4)));
+typedef float Vector __attribute__((vector_size(Lanes * 4)));
 
 /** Unaligned. Elementwise, so that a value does not depend on its place in the register. */
 template <typename T>
@@ -52,19 +50,38 @@ Store(const T & from, float * to)
   __builtin_memcpy(to, &from, sizeof(T));
 }
 
-/** from where the mask is not 0, 0 elsewhere. */
+/** The values at even and at odd places of 2 * Lanes floats. */
 FFDP_VOXEL_INLINE void
-KeepMasked(const std::uint8_t * mask, Vector & values)
+LoadSplit(const float * from, Vector & even, Vector & odd)
 {
-  ByteVector bytes;
-  __builtin_memcpy(&bytes, mask, sizeof(bytes));
-  values = __builtin_convertvector(bytes, IntVector) != 0 ? values : Vector{};
+  const Vector a = LoadAs<Vector>(from);
+  const Vector b = LoadAs<Vector>(from + Lanes);
+#  if FFDP_ISA_AVX512
+  even = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  odd = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+#  elif FFDP_ISA_AVX2
+  even = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+  odd = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+#  else
+  even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+  odd = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+#  endif
 }
 
+/** The inverse of LoadSplit. */
 FFDP_VOXEL_INLINE void
-KeepMasked(const std::uint8_t * mask, float & value)
+StoreMerged(const Vector & even, const Vector & odd, float * to)
 {
-  value = *mask != 0 ? value : 0.0f;
+#  if FFDP_ISA_AVX512
+  Store(__builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), to);
+  Store(__builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), to + Lanes);
+#  elif FFDP_ISA_AVX2
+  Store(__builtin_shufflevector(even, odd, 0, 8, 1, 9, 2, 10, 3, 11), to);
+  Store(__builtin_shufflevector(even, odd, 4, 12, 5, 13, 6, 14, 7, 15), to + Lanes);
+#  else
+  Store(__builtin_shufflevector(even, odd, 0, 4, 1, 5), to);
+  Store(__builtin_shufflevector(even, odd, 2, 6, 3, 7), to + Lanes);
+#  endif
 }
 
 /** Calls body(type, x) so that each x of [0, count) is covered: with a Vector for x .. x + Lanes - 1, or with a
@@ -108,11 +125,6 @@ Store(const T & from, float * to)
 {
   *to = from;
 }
-inline void
-KeepMasked(const std::uint8_t * mask, float & value)
-{
-  value = *mask != 0 ? value : 0.0f;
-}
 template <typename TBody>
 inline void
 ForRow(std::int64_t count, const TBody & body)
@@ -123,6 +135,28 @@ ForRow(std::int64_t count, const TBody & body)
   }
 }
 #endif
+
+FFDP_VOXEL_INLINE void
+LoadSplit(const float * from, float & even, float & odd)
+{
+  even = from[0];
+  odd = from[1];
+}
+
+FFDP_VOXEL_INLINE void
+StoreMerged(const float & even, const float & odd, float * to)
+{
+  to[0] = even;
+  to[1] = odd;
+}
+
+/** The value where the mask is not 0, 0 elsewhere. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+KeepMasked(const float * mask, T & value)
+{
+  value = LoadAs<T>(mask) != T{} ? value : T{};
+}
 
 } // namespace FFDP_ISA
 } // namespace ffdp

@@ -65,6 +65,7 @@ struct MeasurePartial
 {
   float squaredNorm = 0;
   float largest[3] = { 0, 0, 0 };
+  bool  finite = true;
 };
 
 } // namespace
@@ -190,10 +191,15 @@ MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3], un
   for (const MeasurePartial & partial : partials)
   {
     result.norm = std::max(result.norm, std::sqrt(double(partial.squaredNorm)));
+    result.finite = result.finite && partial.finite;
     for (int c = 0; c < 3; ++c)
     {
       result.largest[c] = std::max(result.largest[c], double(partial.largest[c]));
     }
+  }
+  for (int c = 0; c < 3; ++c) // a squared norm may overflow where its components do not
+  {
+    result.norm = std::max(result.norm, std::abs(axisScale[c]) * result.largest[c]);
   }
   return result;
 }

@@ -65,7 +65,9 @@ MeasurePiece(const MeasureJob & job, std::int64_t z, std::int64_t firstRow, std:
   constexpr std::int64_t Chunk = 1024;
   alignas(64) float      squaredNorm[Chunk];
   alignas(64) float      magnitude[Chunk];
+  alignas(64) float      bad[Chunk];
   const std::int64_t     width = job.warp.domain.x;
+  RowMaximum             notFinite(0.0f);
   RowMaximum             norm(0.0f);
   RowMaximum             largest[3] = { RowMaximum(0.0f), RowMaximum(0.0f), RowMaximum(0.0f) };
   for (std::int64_t y = firstRow; y < endRow; ++y)
@@ -84,17 +86,27 @@ MeasurePiece(const MeasureJob & job, std::int64_t z, std::int64_t firstRow, std:
         FFDP_SIMD
         for (std::int64_t i = 0; i < n; ++i)
         {
-          const float v = NotANumberIsInfinite(values[i]);
+          const float v = values[i];
           const float weighted = weight * v;
-          magnitude[i] = v < 0 ? -v : v;
-          squaredNorm[i] += NotANumberIsInfinite(weighted * weighted); // a weight of 0 times infinity
+          const float zero = v - v; // or not a number
+          magnitude[i] = zero == 0.0f ? (v < 0 ? -v : v) : 0.0f;
+          squaredNorm[i] += weighted * weighted + zero;
+          bad[i] = zero == 0.0f ? 0.0f : 1.0f;
         }
         largest[c].Add(magnitude, n);
+        notFinite.Add(bad, n);
+      }
+      FFDP_SIMD
+      for (std::int64_t i = 0; i < n; ++i)
+      {
+        squaredNorm[i] = squaredNorm[i] - squaredNorm[i] == 0.0f ? squaredNorm[i] : 0.0f;
       }
       norm.Add(squaredNorm, n);
     }
   }
-  return MeasurePartial{ norm.Total(), { largest[0].Total(), largest[1].Total(), largest[2].Total() } };
+  return MeasurePartial{ norm.Total(),
+                         { largest[0].Total(), largest[1].Total(), largest[2].Total() },
+                         notFinite.Total() == 0.0f };
 }
 
 } // namespace FFDP_ISA

@@ -263,8 +263,22 @@ PackWarpPlane(const float * const * components,
       row[packedRow - 1 - k] = 0;
     }
     row += WarpPlane::PackedFloats;
-    FFDP_SIMD
-    for (std::int64_t i = 0; i < width; ++i)
+    std::int64_t i = 0;
+#if FFDP_ISA_AVX2
+    for (; i + 4 <= width; i += 4)
+    {
+      __m128 voxel0 = _mm_loadu_ps(x + i);
+      __m128 voxel1 = _mm_loadu_ps(yy + i);
+      __m128 voxel2 = _mm_loadu_ps(z + i);
+      __m128 voxel3 = _mm_setzero_ps();
+      _MM_TRANSPOSE4_PS(voxel0, voxel1, voxel2, voxel3); // three components and zeros become four voxels
+      _mm_storeu_ps(row + 4 * i, voxel0);
+      _mm_storeu_ps(row + 4 * i + 4, voxel1);
+      _mm_storeu_ps(row + 4 * i + 8, voxel2);
+      _mm_storeu_ps(row + 4 * i + 12, voxel3);
+    }
+#endif
+    for (; i < width; ++i)
     {
       row[4 * i] = x[i];
       row[4 * i + 1] = yy[i];
@@ -274,33 +288,7 @@ PackWarpPlane(const float * const * components,
   }
 }
 
-/** The largest finite magnitudes of a row: of each component and of the squared norm. */
-inline void
-ReachOfRow(const float * const * components, std::int64_t width, float * largest)
-{
-  for (std::int64_t first = 0; first < width; first += WarpBlock)
-  {
-    const int count = width - first < WarpBlock ? int(width - first) : WarpBlock;
-    float     magnitude[4][WarpBlock] = {};
-    FFDP_SIMD
-    for (int i = 0; i < count; ++i)
-    {
-      const float x = components[0][first + i];
-      const float y = components[1][first + i];
-      const float z = components[2][first + i];
-      magnitude[0][i] = MagnitudeOf(x);
-      magnitude[1][i] = MagnitudeOf(y);
-      magnitude[2][i] = MagnitudeOf(z);
-      magnitude[3][i] = x * x + y * y + z * z;
-    }
-    for (int k = 0; k < 4; ++k)
-    {
-      largest[k] = LargestFinite(magnitude[k], (count + 15) / 16 * 16, largest[k]);
-    }
-  }
-}
-
-/** The same for one component alone. */
+/** The largest finite magnitude of a row of one component. */
 inline float
 ReachOfComponent(const float * row, std::int64_t width, float largest)
 {

@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-/** Sums over windows of rows, two neighboring windows at a time.
+/** Sums over windows of rows and columns, two neighboring windows at a time.
  *
  * The windows of rows 0 .. 2r and 1 .. 2r+1 share the rows 1 .. 2r. These are added up once, and the first
  * or the last row is added to them: half the additions of two direct sums, and still no sum that slides,
@@ -110,11 +110,11 @@ PairSums(int radius, const float * taps, const float * const * rows, std::int64_
 /** Rows of the two images (and of the mask, or null) at one y and 2r+2 successive planes. */
 struct ImageRows
 {
-  const float **        fixed;
-  const float **        moving;
-  const std::uint8_t ** mask;
-  float                 fixedShift;
-  float                 movingShift;
+  const float ** fixed;
+  const float ** moving;
+  const float ** mask;
+  float          fixedShift;
+  float          movingShift;
 };
 
 /** Sums over planes of f, m, f*f, m*m, f*m (and of the mask), f and m being intensities minus their shift. */
@@ -282,28 +282,37 @@ PairProductSums(int               radius,
   }
 }
 
-/** Window sum along a row at x, `row` being the address of the window's first voxel for x = 0. */
-template <typename T, int VRadius>
-FFDP_VOXEL_INLINE T
-RowWindowSum(int radius, const float * taps, const float * row, std::int64_t x)
+/** The sums along a row over the windows that start at columns 2 i and 2 i + 1, of a row kept as its even and
+ * its odd columns: again all but two of the values are shared. */
+template <int VRadius, typename T>
+FFDP_VOXEL_INLINE void
+ColumnPairSums(int           radius,
+               const float * taps,
+               const float * even,
+               const float * odd,
+               std::int64_t  i,
+               T &           first,
+               T &           second)
 {
-  const int length = 2 * (VRadius >= 0 ? VRadius : radius) + 1;
+  const int r = VRadius >= 0 ? VRadius : radius;
   if (taps)
   {
-    return WeightedSum<T>(length, taps, [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>(row + x + j); });
+    const auto column = [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>((j % 2 ? odd : even) + i + j / 2); };
+    first = WeightedSum<T>(2 * r + 1, taps, column);
+    second = WeightedSum<T>(2 * r + 1, taps, [&](int j) FFDP_INLINE_LAMBDA { return column(j + 1); });
+    return;
   }
-  if (length == 1)
+  T shared = T{};
+  if (r > 0)
   {
-    return LoadAs<T>(row + x);
+    shared = LoadAs<T>(odd + i) + LoadAs<T>(even + i + 1);
+    for (int j = 1; j < r; ++j)
+    {
+      shared = shared + (LoadAs<T>(odd + i + j) + LoadAs<T>(even + i + j + 1));
+    }
   }
-  T even = LoadAs<T>(row + x); // two chains, so that an addition need not wait for the one before
-  T odd = LoadAs<T>(row + x + 1);
-  for (int j = 2; j + 1 < length; j += 2)
-  {
-    even = even + LoadAs<T>(row + x + j);
-    odd = odd + LoadAs<T>(row + x + j + 1);
-  }
-  return (even + LoadAs<T>(row + x + length - 1)) + odd;
+  first = shared + LoadAs<T>(even + i);
+  second = shared + LoadAs<T>(odd + i + r);
 }
 
 } // namespace FFDP_ISA

@@ -1,0 +1,235 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+/** What local correlation does with one row, once its sums over planes and rows are there: the sum over
+ * columns, the terms of each window, the gradient. Rows are kept as their even columns followed, `half` floats
+ * later, by their odd ones (CorrelationScratch). */
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** One row of window terms. Addresses are of the first even column; what is not asked for is null. */
+struct TermsRow
+{
+  std::int64_t  width; ///< columns
+  std::int64_t  half;
+  std::int64_t  pitch;
+  const float * sums;     ///< of the first quantity, a radius further left; the next is a pitch further
+  const float * inverseX; ///< 1 / weights of a window along x; 0 outside the volume
+  float         inverseYZ;
+  float         fixedShift, movingShift;
+  float *       correlation;
+
+  // As far left as `sums`:
+  const float * mask = nullptr;
+  const float * fixed = nullptr;
+  const float * moving = nullptr;
+
+  // For the ANTs gradient, merged: even and odd columns in turn.
+  float * movingGradient = nullptr;
+  float * fixedGradient = nullptr;
+
+  // For the exact gradient.
+  float *      gamma = nullptr;
+  float *      movingFields = nullptr; ///< gamma_moving, and a fieldPitch later the field that is added
+  float *      fixedFields = nullptr;
+  std::int64_t fieldPitch = 0;
+};
+
+/** Where the center of the window that starts at column 2 i (or 2 i + 1 if odd) is, relative to i. */
+FFDP_VOXEL_INLINE std::int64_t
+                  CenterOffset(int radius, bool odd, std::int64_t half)
+{
+  const int column = radius + (odd ? 1 : 0);
+  return column / 2 + (column % 2 ? half : 0);
+}
+
+/** gamma_own, and gamma_own mean_own - gamma mean_other. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+StoreFields(const T & gamma, const T & gammaOwn, const T & meanOwn, const T & meanOther, float * to, std::int64_t pitch)
+{
+  Store(gammaOwn, to);
+  Store(gammaOwn * meanOwn - gamma * meanOther, to + pitch);
+}
+
+/** Stores what the window of one column gives; returns the ANTs gradients, unscaled. */
+template <typename T>
+struct AntsGradients
+{
+  T moving = T{};
+  T fixed = T{};
+};
+
+template <typename T>
+FFDP_VOXEL_INLINE AntsGradients<T>
+                  UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std::int64_t center)
+{
+  AntsGradients<T> gradients;
+  if (row.mask)
+  {
+    KeepMasked(row.mask + center, terms.correlation);
+    KeepMasked(row.mask + center, terms.gamma);
+    KeepMasked(row.mask + center, terms.gammaFixed);
+    KeepMasked(row.mask + center, terms.gammaMoving);
+  }
+  Store(terms.correlation, row.correlation + at);
+  if (row.gamma)
+  {
+    const T fixedMean = terms.fixedMean + row.fixedShift;
+    const T movingMean = terms.movingMean + row.movingShift;
+    Store(terms.gamma, row.gamma + at);
+    if (row.movingFields)
+    {
+      StoreFields(terms.gamma, terms.gammaMoving, movingMean, fixedMean, row.movingFields + at, row.fieldPitch);
+    }
+    if (row.fixedFields)
+    {
+      StoreFields(terms.gamma, terms.gammaFixed, fixedMean, movingMean, row.fixedFields + at, row.fieldPitch);
+    }
+  }
+  else if (row.fixed)
+  {
+    T f = LoadAs<T>(row.fixed + center) - row.fixedShift - terms.fixedMean;
+    T m = LoadAs<T>(row.moving + center) - row.movingShift - terms.movingMean;
+    if (row.mask) // an intensity that is not a number must not show outside the mask
+    {
+      KeepMasked(row.mask + center, f);
+      KeepMasked(row.mask + center, m);
+    }
+    gradients.moving = terms.gamma * f - terms.gammaMoving * m;
+    gradients.fixed = terms.gamma * m - terms.gammaFixed * f;
+  }
+  return gradients;
+}
+
+/** The sums over columns, and what each window gives. */
+template <int VRadius, bool VMaskedWindows>
+inline void
+TermsOfRow(const TermsRow & row, int radius, const float * taps, const CorrelationConstants & constants, float scale)
+{
+  const float * const boxOrTaps = VRadius >= 0 ? nullptr : taps;
+  const std::int64_t  evenCenter = CenterOffset(radius, false, row.half);
+  const std::int64_t  oddCenter = CenterOffset(radius, true, row.half);
+
+  ForRow((row.width + 1) / 2, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
+    using T = decltype(type);
+    CorrelationSums<T> even, odd;
+    const auto         sum = [&](int quantity, T & first, T & second) FFDP_INLINE_LAMBDA {
+      const float * from = row.sums + quantity * row.pitch;
+      ColumnPairSums<VRadius>(radius, boxOrTaps, from, from + row.half, i, first, second);
+    };
+    sum(0, even.f, odd.f);
+    sum(1, even.m, odd.m);
+    sum(2, even.ff, odd.ff);
+    sum(3, even.mm, odd.mm);
+    sum(4, even.fm, odd.fm);
+    T evenInverse = LoadAs<T>(row.inverseX + i) * row.inverseYZ;
+    T oddInverse = LoadAs<T>(row.inverseX + row.half + i) * row.inverseYZ;
+    if (VMaskedWindows)
+    {
+      const T one = T{} + 1.0f;
+      T       evenWeight, oddWeight;
+      sum(5, evenWeight, oddWeight);
+      evenInverse = (evenInverse > T{}) & (evenWeight > T{}) ? one / (evenWeight > T{} ? evenWeight : one) : T{};
+      oddInverse = (oddInverse > T{}) & (oddWeight > T{}) ? one / (oddWeight > T{} ? oddWeight : one) : T{};
+    }
+    CorrelationTerms<T>    evenTerms = ComputeCorrelationTerms<T>(even, evenInverse, constants);
+    const AntsGradients<T> first = UseTerms(row, evenTerms, i, i + evenCenter);
+    CorrelationTerms<T>    oddTerms = ComputeCorrelationTerms<T>(odd, oddInverse, constants);
+    const AntsGradients<T> second = UseTerms(row, oddTerms, i + row.half, i + oddCenter);
+    if (row.movingGradient)
+    {
+      StoreMerged(first.moving * scale, second.moving * scale, row.movingGradient + 2 * i);
+    }
+    if (row.fixedGradient)
+    {
+      StoreMerged(first.fixed * scale, second.fixed * scale, row.fixedGradient + 2 * i);
+    }
+  });
+}
+
+inline void
+ComputeTermsRow(const TermsRow &             row,
+                bool                         maskedWindows,
+                int                          radius,
+                const float *                taps,
+                const CorrelationConstants & constants,
+                float                        scale)
+{
+  WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
+    constexpr int Radius = decltype(knownRadius)::value;
+    if (maskedWindows)
+    {
+      TermsOfRow<Radius, true>(row, radius, taps, constants, scale);
+    }
+    else
+    {
+      TermsOfRow<Radius, false>(row, radius, taps, constants, scale);
+    }
+  });
+}
+
+/** One row of the exact gradient for one image: `own` is that image. */
+struct ExactRow
+{
+  std::int64_t  width; ///< columns
+  std::int64_t  half;
+  const float * other; ///< intensities, split, at the first even column of the piece's first pair of columns
+  const float * own;
+  const float * mask;                  ///< or null
+  std::int64_t  evenCenter, oddCenter; ///< of the columns 2 i and 2 i + 1 in other, own and mask
+  const float * gamma;                 ///< sums over planes and rows, a radius further left
+  const float * ownFields;
+  std::int64_t  fieldPitch;
+  float *       gradient; ///< merged
+};
+
+/** scale * ((other * W(gamma) - own * W(gamma_own)) + W(gamma_own mean_own - gamma mean_other)). */
+inline void
+ComputeExactRow(const ExactRow & row, int radius, const float * taps, float scale)
+{
+  WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
+    constexpr int       Radius = decltype(knownRadius)::value;
+    const float * const boxOrTaps = Radius >= 0 ? nullptr : taps;
+    ForRow((row.width + 1) / 2, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
+      using T = decltype(type);
+      T          toOther[2], toOwn[2], constant[2];
+      const auto sum = [&](const float * from, T * sums) FFDP_INLINE_LAMBDA {
+        ColumnPairSums<Radius>(radius, boxOrTaps, from, from + row.half, i, sums[0], sums[1]);
+      };
+      sum(row.gamma, toOther);
+      sum(row.ownFields, toOwn);
+      sum(row.ownFields + row.fieldPitch, constant);
+      const auto gradient = [&](int k, std::int64_t center) FFDP_INLINE_LAMBDA {
+        const T other = LoadAs<T>(row.other + center);
+        const T own = LoadAs<T>(row.own + center);
+        T       value = scale * ((other * toOther[k] - own * toOwn[k]) + constant[k]);
+        if (row.mask)
+        {
+          KeepMasked(row.mask + center, value);
+        }
+        return value;
+      };
+      StoreMerged(gradient(0, i + row.evenCenter), gradient(1, i + row.oddCenter), row.gradient + 2 * i);
+    });
+  });
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp
