@@ -179,7 +179,7 @@ ShowSamplerBackward(Problem problem, PrimitivesTable & table)
       problem.Volume(problem.moving), {}, problem.Warp(problem.warp), problem.Volume(moved), {}, problem.threads);
     return ffdp::MeanSquares(
              problem.Volume(moved), problem.Volume(problem.fixed), {}, problem.Volume(gradient), {}, 0, problem.threads)
-      .Value();
+      .Loss();
   };
   loss();
   table.Measure([&] {
@@ -231,7 +231,7 @@ ShowMeanSquares(Problem problem, PrimitivesTable & table)
   const auto compare = [&](const ffdp::VolumeView<float> & asked) {
     return ffdp::MeanSquares(
              problem.Volume(problem.moving), problem.Volume(problem.fixed), {}, asked, {}, 0, problem.threads)
-      .Value();
+      .Loss();
   };
   table.Measure([&] { compare(problem.Volume(gradient)); });
   PrintDescent(table, "mean squares", problem.moving, gradient, [&] { return compare({}); });
