@@ -138,7 +138,7 @@ TEST(SamplerBackward, WarpGradientMatchesFiniteDifferences)
 
 TEST(SamplerBackward, MapGradientMatchesFiniteDifferences)
 {
-  for (const Extent & size : { Extent{ 23, 17, 11 }, Extent{ 33, 19, 1 }, Extent{ 1, 12, 10 } })
+  for (const Extent & size : { Extent{ 23, 17, 11 }, Extent{ 33, 19, 1 }, Extent{ 1, 12, 10 }, Extent{ 150, 5, 3 } })
   {
     const Problem p(size);
     for (const Border border : { Border::Zero, Border::Edge })
@@ -146,7 +146,7 @@ TEST(SamplerBackward, MapGradientMatchesFiniteDifferences)
       const MapGradient gradient = AddPlanes(Backward(p, WithBorder(border)).planeSums);
       for (int i = 0; i < 12; ++i)
       {
-        const double h = 1e-4; // moves a point by at most 0.0033 voxels: it stays in its cell
+        const double h = 1e-4; // moves a point by at most 0.015 voxels: it stays in its cell
         double       loss[2];
         for (int side = 0; side < 2; ++side)
         {
@@ -154,8 +154,10 @@ TEST(SamplerBackward, MapGradientMatchesFiniteDifferences)
           (i < 9 ? map.A[i] : map.t[i - 9]) += side ? h : -h;
           loss[side] = Dot(SampleReference(p.image, map, p.u, WithBorder(border)).values, p.g.values);
         }
-        // Float rounding of each term, about 1e-5 (positions of 30 voxels) of at most 33 * 4 * 2, adds up like a walk.
-        const double scale = 1e-5 * (i < 9 ? 33 : 1) * 8;
+        // A term is |g| < 4 times a derivative that changes by at most 4 per voxel of position error along three axes,
+        // times a coordinate; errors of independent voxels add up like a walk.
+        const double reach = double(std::max(size.x, size.y)) + 5;
+        const double scale = 3 * 4 * 4 * PositionError(reach) * (i < 9 ? reach : 1);
         EXPECT_NEAR(gradient[std::size_t(i)], (loss[1] - loss[0]) / (2 * h), scale * std::sqrt(double(size.Voxels())));
       }
     }

@@ -174,33 +174,37 @@ TEST(Sampler, BordersFadeToZeroOrFollowItk)
 
 TEST(Sampler, BytesDoNotDependOnThreadsSlabsOrInstructions)
 {
-  const CompositeMap map = ObliqueMap();
-  for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 40, 3 }, Extent{ 33, 19, 1 } })
-  {
-    const Extent        imageSize = ImageSizeFor(size);
-    const Volume<float> image = RandomVolume(imageSize, 15);
-    const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, imageSize, map, 21));
-    for (const SamplerParameters & parameters : AllSamplerParameters())
+  // S = identity is a case of its own in some of the code
+  for (const bool plainS : { false, true })
+    for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 40, 3 }, Extent{ 33, 19, 1 } })
     {
-      const Volume<float> once = SampleVolume(image, map, u.View(), size, parameters, 1);
-      for (const unsigned threads : ThreadCounts())
+      CompositeMap       map = ObliqueMap();
+      const CompositeMap plain;
+      std::copy(plain.S, plain.S + (plainS ? 9 : 0), map.S);
+      const Extent        imageSize = ImageSizeFor(size);
+      const Volume<float> image = RandomVolume(imageSize, 15);
+      const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, imageSize, map, 21));
+      for (const SamplerParameters & parameters : AllSamplerParameters())
       {
-        EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters, threads).values, once.values));
-      }
-      ForEachInstructionSet(
-        [&] { EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters).values, once.values)); });
-      for (std::int64_t cut = 1; cut < size.z; ++cut)
-      {
-        for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, size.z } })
+        const Volume<float> once = SampleVolume(image, map, u.View(), size, parameters, 1);
+        for (const unsigned threads : ThreadCounts())
         {
-          const Warp<float> slab = u.Slab(range.first, range.end);
-          Volume<float>     out(size, range.first, range.end - range.first);
-          Sample(image.View(), map, slab.View(), out.View(), parameters, 2);
-          EXPECT_TRUE(SameBytes(out.values, once.Slab(range.first, range.end).values));
+          EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters, threads).values, once.values));
+        }
+        ForEachInstructionSet(
+          [&] { EXPECT_TRUE(SameBytes(SampleVolume(image, map, u.View(), size, parameters).values, once.values)); });
+        for (std::int64_t cut = 1; cut < size.z; ++cut)
+        {
+          for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, size.z } })
+          {
+            const Warp<float> slab = u.Slab(range.first, range.end);
+            Volume<float>     out(size, range.first, range.end - range.first);
+            Sample(image.View(), map, slab.View(), out.View(), parameters, 2);
+            EXPECT_TRUE(SameBytes(out.values, once.Slab(range.first, range.end).values));
+          }
         }
       }
     }
-  }
 }
 
 TEST(Sampler, SlabsOfTheImageAddUpToTheWhole)
@@ -239,6 +243,23 @@ TEST(Sampler, SlabsOfTheImageAddUpToTheWhole)
       }
       EXPECT_TRUE(SameBytes(sum.values, whole.values));
     }
+  });
+}
+
+// Halves of the smallest number round to negative zeros, and only their sum in one piece would keep the sign.
+TEST(Sampler, SlabsOfTheImageAgreeOnTheSignOfZero)
+{
+  const Extent        size{ 9, 1, 2 };
+  const Volume<float> image(size, -std::numeric_limits<float>::denorm_min());
+  CompositeMap        map;
+  map.t[2] = 0.5;
+  ForEachInstructionSet([&] {
+    SamplerParameters parameters;
+    Volume<float>     sum(size);
+    parameters.accumulate = true;
+    Sample(image.Slab(0, 1).View(), map, {}, sum.View(), parameters);
+    Sample(image.Slab(1, 2).View(), map, {}, sum.View(), parameters);
+    EXPECT_TRUE(SameBytes(sum.values, SampleVolume(image, map, {}, size, {}).values));
   });
 }
 
@@ -286,38 +307,51 @@ TEST(Sampler, TwoComponentsLeaveTheThirdAxisAlone)
 }
 
 #ifdef __linux__
-// Planes of 2^31 elements and more, of which only a few pages are touched: offsets need 64 bits.
-TEST(Sampler, PlanesMayHaveMoreThanTwoToTheThirtyOneElements)
+// Large strides in an address range of which only a few pages are touched. 2^28 elements per plane: 32-bit offsets
+// reach some of the planes. 2^31 and more: not even one.
+TEST(Sampler, OffsetsMayNeedMoreThan32Bits)
 {
-  const Extent       size{ 37, 5, 3 };
-  const std::int64_t stride = (std::int64_t(1) << 31) + 1000;
-  const std::size_t  bytes = std::size_t(3 * stride) * sizeof(float);
-  void * const       memory =
-    mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
+  const Extent        size{ 37, 5, 11 };
+  const Volume<float> image = RandomVolume(size, 6), g = RandomVolume(size, 7);
+  const CompositeMap  map = ObliqueMap();
+  const Warp<float>   u = ConvertWarp<float>(WarpToRandomPoints(size, size, map, 19));
+  for (const std::int64_t stride : { std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
   {
-    GTEST_SKIP() << "no address space for a large plane";
-  }
-  const Volume<float> image = RandomVolume(size, 6);
-  VolumeView<float>   large(static_cast<float *>(memory), size);
-  large.planeStride = stride;
-  large.rowStride = stride / 8;
-  for (std::int64_t z = 0; z < size.z; ++z)
-  {
-    for (std::int64_t y = 0; y < size.y; ++y)
+    const std::size_t bytes = std::size_t(size.z * stride) * sizeof(float);
+    void * const      memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
     {
-      std::copy_n(&image.At(0, y, z), size.x, large.Row(y, z));
+      GTEST_SKIP() << "no address range of " << bytes << " bytes";
     }
+    VolumeView<float> large(static_cast<float *>(memory), size);
+    large.planeStride = stride;
+    large.rowStride = stride / 8;
+    for (std::int64_t z = 0; z < size.z; ++z)
+    {
+      for (std::int64_t y = 0; y < size.y; ++y)
+      {
+        std::copy_n(&image.At(0, y, z), size.x, large.Row(y, z));
+      }
+    }
+    for (const SamplerParameters & parameters : AllSamplerParameters())
+    {
+      Volume<float> out(size);
+      Sample(large, map, u.View(), out.View(), parameters, 2);
+      EXPECT_TRUE(SameBytes(out.values, SampleVolume(image, map, u.View(), size, parameters).values));
+      if (parameters.interpolation == Interpolation::Linear)
+      {
+        Warp<float> gradient(size), expected(size);
+        SampleBackward(large, map, u.View(), g.View(), gradient.View(), false, parameters, 2);
+        SampleBackward(image.View(), map, u.View(), g.View(), expected.View(), false, parameters, 2);
+        for (int c = 0; c < 3; ++c)
+        {
+          EXPECT_TRUE(SameBytes(gradient.component[c].values, expected.component[c].values));
+        }
+      }
+    }
+    munmap(memory, bytes);
   }
-  const CompositeMap map = ObliqueMap();
-  const Warp<float>  u = ConvertWarp<float>(WarpToRandomPoints(size, size, map, 19));
-  for (const SamplerParameters & parameters : AllSamplerParameters())
-  {
-    Volume<float> out(size);
-    Sample(large, map, u.View(), out.View(), parameters, 2);
-    EXPECT_TRUE(SameBytes(out.values, SampleVolume(image, map, u.View(), size, parameters).values));
-  }
-  munmap(memory, bytes);
 }
 #endif
 

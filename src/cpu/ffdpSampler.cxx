@@ -48,8 +48,8 @@ Sample(const VolumeView<const float> & image,
             : (edge ? FFDP_SELECT_KERNEL(SampleRow<true, false>) : FFDP_SELECT_KERNEL(SampleRow<false, false>));
 
   const SamplerStrips strips{ output.domain.y, output.firstPlane, output.planes };
-  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
-    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+  ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned) {
+    strips.ForEachRow(piece, [&](std::int64_t y, std::int64_t z, std::int64_t) {
       sampleRow(plan, RowOf(u, y, z), output.domain.x, y, z, output.Row(y, z));
     });
   });

@@ -27,6 +27,8 @@
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
 #include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerAdjointKernel.h"
+#include "ffdpForEachInstructionSet.h"
 
 namespace ffdp
 {
@@ -95,9 +97,9 @@ SampleBackward(const VolumeView<const float> & image,
                                                                            : FFDP_SELECT_KERNEL(SampleBackwardRow<false>);
   const SamplerStrips      strips{ domain.y, first, outputGradient.planes };
   std::vector<MapGradient> stripSums(mapGradient ? std::size_t(strips.Count()) : 0, MapGradient{});
-  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
-    double * const sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
-    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+  ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned) {
+    strips.ForEachRow(piece, [&](std::int64_t y, std::int64_t z, std::int64_t strip) {
+      double * const        sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
       const WarpGradientRow to = warpGradient ? RowOf(warpGradient, y, z) : WarpGradientRow{};
       backwardRow(plan, RowOf(u, y, z), domain.x, y, z, outputGradient.Row(y, z), to, sums);
     });
@@ -122,8 +124,8 @@ SampleDerivative(const VolumeView<const float> & image,
   const auto          derivativeRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleDerivativeRow<true>)
                                                                         : FFDP_SELECT_KERNEL(SampleDerivativeRow<false>);
   const SamplerStrips strips{ derivative.domain.y, derivative.firstPlane, derivative.planes };
-  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
-    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+  ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned) {
+    strips.ForEachRow(piece, [&](std::int64_t y, std::int64_t z, std::int64_t) {
       derivativeRow(plan, RowOf(u, y, z), derivative.domain.x, y, z, RowOf(WarpOutput(derivative), y, z));
     });
   });
@@ -146,9 +148,9 @@ FinishSampleBackward(const CompositeMap &            map,
   const auto               finishRow = FFDP_SELECT_KERNEL(FinishBackwardRow);
   const SamplerStrips      strips{ derivative.domain.y, derivative.firstPlane, derivative.planes };
   std::vector<MapGradient> stripSums(mapGradient ? std::size_t(strips.Count()) : 0, MapGradient{});
-  ParallelFor(strips.Count(), threads, [&](std::int64_t strip, unsigned) {
-    double * const sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
-    strips.ForEachRow(strip, [&](std::int64_t y, std::int64_t z) {
+  ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned) {
+    strips.ForEachRow(piece, [&](std::int64_t y, std::int64_t z, std::int64_t strip) {
+      double * const        sums = mapGradient ? stripSums[std::size_t(strip)].data() : nullptr;
       const WarpGradientRow row = RowOf(WarpOutput(derivative), y, z);
       finishRow(plan.S, derivative.domain.x, y, z, outputGradient.Row(y, z), row, sums);
     });

@@ -147,6 +147,8 @@ struct LanePositions
   __m256  fraction[3];
 };
 
+/** TPlain: S is the identity; leaving its products out changes no finite position, and others are outside anyway. */
+template <bool TPlain>
 FFDP_VOXEL_INLINE LanePositions
 LocateLanes(const SamplerMap & map, const BlockStart & start, int k, __m256 ux, __m256 uy, __m256 uz)
 {
@@ -154,9 +156,13 @@ LocateLanes(const SamplerMap & map, const BlockStart & start, int k, __m256 ux, 
   for (int c = 0; c < 3; ++c)
   {
     const float * S = map.S + 3 * c;
-    const __m256  xy =
-      _mm256_add_ps(_mm256_mul_ps(_mm256_broadcast_ss(S), ux), _mm256_mul_ps(_mm256_broadcast_ss(S + 1), uy));
-    const __m256 displacement = _mm256_add_ps(xy, _mm256_mul_ps(_mm256_broadcast_ss(S + 2), uz));
+    __m256        displacement = c == 0 ? ux : (c == 1 ? uy : uz);
+    if (!TPlain)
+    {
+      const __m256 x = _mm256_mul_ps(_mm256_broadcast_ss(S), ux);
+      const __m256 xy = _mm256_add_ps(x, _mm256_mul_ps(_mm256_broadcast_ss(S + 1), uy));
+      displacement = _mm256_add_ps(xy, _mm256_mul_ps(_mm256_broadcast_ss(S + 2), uz));
+    }
     const __m256 within =
       _mm256_add_ps(_mm256_broadcast_ss(start.fraction + c), _mm256_load_ps(map.stepFraction[c] + k));
     const __m256 offset = _mm256_add_ps(within, displacement);
@@ -183,7 +189,7 @@ struct CellCorners
 FFDP_VOXEL_INLINE __m128
 LoadTwoPairs(const float * first, const float * second)
 {
-  const __m128 low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double *>(first)));
+  const __m128 low = _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(first)));
   return _mm_loadh_pi(low, reinterpret_cast<const __m64 *>(second));
 }
 
@@ -295,6 +301,7 @@ LoadCorners(const ImagePlanes & image, const PlaneWindow & window, const std::in
 
 /** Positions of a block as LocateBlock() has them, and for each eight voxels, whether all their corners are in the
  * window and then their offsets (indices are not stored). Lanes beyond `count` are like voxels without displacement. */
+template <bool TPlain>
 FFDP_VOXEL_INLINE void
 LocateCells(const SamplerPlan & plan,
             const BlockStart &  start,
@@ -313,7 +320,7 @@ LocateCells(const SamplerPlan & plan,
     {
       u[c] = k + 8 <= count ? _mm256_loadu_ps(start.u[c] + k) : _mm256_maskload_ps(start.u[c] + k, lanes);
     }
-    const LanePositions p = LocateLanes(plan.map, start, k, u[0], u[1], u[2]);
+    const LanePositions p = LocateLanes<TPlain>(plan.map, start, k, u[0], u[1], u[2]);
     const __m256i       inside = _mm256_and_si256(
       _mm256_and_si256(IsBetween(p.index[0], 0, image.size[0] - 1), IsBetween(p.index[1], 0, image.size[1] - 1)),
       IsBetween(p.index[2], window.first, window.end - 1));

@@ -65,11 +65,18 @@ InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, 
 {
   SamplerPositions positions;
 #if FFDP_ISA_AVX2
-  if (plan.planesInReach > 1)
+  if (plan.planesInReach > 0)
   {
     SamplerCells      cells;
     const PlaneWindow window = PlaceWindow(plan, start);
-    LocateCells(plan, start, window, count, positions, cells);
+    if (plan.map.plain)
+    {
+      LocateCells<true>(plan, start, window, count, positions, cells);
+    }
+    else
+    {
+      LocateCells<false>(plan, start, window, count, positions, cells);
+    }
     for (int k = 0; k < count; k += 8)
     {
       CellCorners corners;

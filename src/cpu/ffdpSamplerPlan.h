@@ -34,8 +34,9 @@ namespace ffdp
  * multiples of this in the whole row, so that rounding depends on global coordinates only. */
 constexpr int SamplerBlock = 128;
 
-/** Rows of a piece of work. */
-constexpr std::int64_t SamplerStrip = 32;
+/** Rows and planes of a piece of work. */
+constexpr std::int64_t SamplerStrip = 16;
+constexpr std::int64_t SamplerPlanes = 8;
 
 /** The longest axis. Indices stay within 32 bits when base, step and offset are added. */
 constexpr std::int64_t SamplerLongestAxis = std::int64_t(1) << 28;
@@ -47,6 +48,7 @@ struct SamplerMap
   double A[9];
   double t[3];
   float  S[9];
+  bool   plain; ///< S is the identity
   alignas(64) std::int32_t stepIndex[3][SamplerBlock];
   alignas(64) float stepFraction[3][SamplerBlock];
 };
@@ -111,10 +113,12 @@ MakeSamplerMap(const CompositeMap & map)
 {
   SamplerMap plan;
   bool       finite = true;
+  plan.plain = true;
   for (int i = 0; i < 9; ++i)
   {
     plan.A[i] = map.A[i];
     plan.S[i] = float(map.S[i]);
+    plan.plain = plan.plain && plan.S[i] == (i % 4 == 0 ? 1.0f : 0.0f);
     finite = finite && std::isfinite(map.A[i]) && std::isfinite(plan.S[i]);
   }
   for (int c = 0; c < 3; ++c)
@@ -214,7 +218,8 @@ RowOf(const WarpOutput & u, std::int64_t y, std::int64_t z)
   return row;
 }
 
-/** Strips of rows of the planes [firstPlane, firstPlane + planes): the pieces of work, in plane order. */
+/** The planes [firstPlane, firstPlane + planes) cut into strips of rows. A piece of work is the same strip of a few
+ * planes, one after the other: what a plane reads of the image is then still in the cache for the next. */
 struct SamplerStrips
 {
   std::int64_t rows;
@@ -231,16 +236,24 @@ struct SamplerStrips
   {
     return planes * PerPlane();
   }
-  /** Calls body(y, z) for the rows of a strip, in order. */
+  std::int64_t
+  Pieces() const
+  {
+    return (planes + SamplerPlanes - 1) / SamplerPlanes * PerPlane();
+  }
+  /** Calls body(y, z, strip) for the rows of a piece, in order; strips count up from the first of the first plane. */
   template <typename TBody>
   void
-  ForEachRow(std::int64_t strip, const TBody & body) const
+  ForEachRow(std::int64_t piece, const TBody & body) const
   {
-    const std::int64_t z = firstPlane + strip / PerPlane();
-    const std::int64_t begin = strip % PerPlane() * SamplerStrip;
-    for (std::int64_t y = begin; y < rows && y < begin + SamplerStrip; ++y)
+    const std::int64_t begin = piece / PerPlane() * SamplerPlanes;
+    const std::int64_t strip = piece % PerPlane();
+    for (std::int64_t plane = begin; plane < planes && plane < begin + SamplerPlanes; ++plane)
     {
-      body(y, z);
+      for (std::int64_t y = strip * SamplerStrip; y < rows && y < (strip + 1) * SamplerStrip; ++y)
+      {
+        body(y, firstPlane + plane, plane * PerPlane() + strip);
+      }
     }
   }
 };
