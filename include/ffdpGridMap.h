@@ -71,13 +71,6 @@ struct GridMap
   }
 };
 
-/** Planes [first, end) of a volume: what a slab must hold of a neighbor's. */
-struct PlaneRange
-{
-  std::int64_t first = 0;
-  std::int64_t end = 0;
-};
-
 /** The size of a level: int(N / scale) along each axis, but not below `minimum`, and never above N. So an axis
  * that is short already keeps its voxels instead of being enlarged, and one plane stays one plane. */
 inline Extent

@@ -18,6 +18,7 @@
 #ifndef ffdpMutualInformation_h
 #define ffdpMutualInformation_h
 
+#include "ffdpStatistics.h"
 #include "ffdpVolume.h"
 
 #include "FFDPExport.h"
@@ -73,18 +74,11 @@ enum class MutualInformationKind
   Mattes
 };
 
-/** The intensities that span the bins; low < high, both finite. */
-struct IntensityRange
-{
-  double low = 0;
-  double high = 1;
-};
-
 struct MutualInformationParameters
 {
   MutualInformationKind kind = MutualInformationKind::BSpline;
   int                   bins = 32;   ///< per image; 4 to 256, for Mattes 5 to 256
-  IntensityRange        fixedRange;  ///< of the fixed image
+  IntensityRange        fixedRange;  ///< spans the bins of the fixed image: low < high, both finite
   IntensityRange        movingRange; ///< of the moving image
   double                sigma = 0.5; ///< of Gaussian and Approximate, in bins; 0.3 to 4
 };

@@ -116,13 +116,6 @@ struct WarpOutput
 /** dL/dA (row major), then dL/dt. */
 using MapGradient = std::array<double, 12>;
 
-/** Planes [first, end) of an image; empty where first >= end. */
-struct PlaneRange
-{
-  std::int64_t first = 0;
-  std::int64_t end = 0;
-};
-
 /** output(x) = I(A x + t + S u(x)) for the planes that `output` holds; u must hold them, too. */
 FFDP_EXPORT void
 Sample(const VolumeView<const float> & image,

@@ -91,13 +91,14 @@ MeasureHistogram(const VolumeView<const float> &        image,
                  std::int64_t                           bins = 4096,
                  unsigned                               threads = 0);
 
-/** The range of an image without its darkest and brightest few voxels. */
+/** Intensities from low to high. */
 struct IntensityRange
 {
   double low = 0;
-  double high = 0;
+  double high = 1;
 };
 
+/** The range of an image without its darkest and brightest few voxels. */
 FFDP_EXPORT IntensityRange
 RobustRange(const IntensityHistogram & histogram, double lowerFraction = 0.005, double upperFraction = 0.995);
 

@@ -60,6 +60,13 @@ operator!=(const Extent & a, const Extent & b)
   return !(a == b);
 }
 
+/** Planes [first, end) of a volume; empty where first >= end. */
+struct PlaneRange
+{
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+};
+
 /** Planes of a scalar volume. Strides are in elements; neighbors along x are adjacent. */
 template <typename T>
 struct VolumeView

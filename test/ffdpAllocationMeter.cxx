@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpAllocationMeter.h"
 
+#include "ffdpParallel.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <malloc.h>
@@ -28,7 +30,7 @@ std::atomic<std::size_t> bytesInUse{ 0 };
 std::atomic<std::size_t> peakBytes{ 0 };
 
 void *
-Allocate(std::size_t size, std::size_t alignment)
+Allocate(std::size_t size, std::size_t alignment) noexcept
 {
   void * p = nullptr;
   if (alignment <= alignof(std::max_align_t))
@@ -41,7 +43,7 @@ Allocate(std::size_t size, std::size_t alignment)
   }
   if (!p)
   {
-    throw std::bad_alloc();
+    return nullptr;
   }
   const std::size_t now = bytesInUse += malloc_usable_size(p);
   std::size_t       peak = peakBytes;
@@ -50,8 +52,19 @@ Allocate(std::size_t size, std::size_t alignment)
   return p;
 }
 
+void *
+AllocateOrThrow(std::size_t size, std::size_t alignment)
+{
+  void * p = Allocate(size, alignment);
+  if (!p)
+  {
+    throw std::bad_alloc();
+  }
+  return p;
+}
+
 void
-Release(void * p)
+Release(void * p) noexcept
 {
   if (p)
   {
@@ -80,22 +93,69 @@ PeakBytes()
 {
   return peakBytes;
 }
+void
+StartThreads()
+{
+  static const bool started = [] {
+    constexpr unsigned most = 8; // more than any test uses
+    ParallelFor(most, most, [](std::int64_t, unsigned) {});
+    return true;
+  }();
+  static_cast<void>(started);
+}
 } // namespace test
 } // namespace ffdp
 
-// The remaining forms of new and delete (array, nothrow) call these.
+// Every form is replaced: a sanitizer's own forms do not call each other, and would release what these
+// allocated, or the other way round.
 void *
 operator new(std::size_t size)
 {
-  return Allocate(size, 1);
+  return AllocateOrThrow(size, 1);
+}
+void *
+operator new[](std::size_t size)
+{
+  return AllocateOrThrow(size, 1);
 }
 void *
 operator new(std::size_t size, std::align_val_t alignment)
 {
+  return AllocateOrThrow(size, std::size_t(alignment));
+}
+void *
+operator new[](std::size_t size, std::align_val_t alignment)
+{
+  return AllocateOrThrow(size, std::size_t(alignment));
+}
+void *
+operator new(std::size_t size, const std::nothrow_t &) noexcept
+{
+  return Allocate(size, 1);
+}
+void *
+operator new[](std::size_t size, const std::nothrow_t &) noexcept
+{
+  return Allocate(size, 1);
+}
+void *
+operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept
+{
   return Allocate(size, std::size_t(alignment));
 }
+void *
+operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept
+{
+  return Allocate(size, std::size_t(alignment));
+}
+
 void
 operator delete(void * p) noexcept
+{
+  Release(p);
+}
+void
+operator delete[](void * p) noexcept
 {
   Release(p);
 }
@@ -105,12 +165,47 @@ operator delete(void * p, std::size_t) noexcept
   Release(p);
 }
 void
+operator delete[](void * p, std::size_t) noexcept
+{
+  Release(p);
+}
+void
 operator delete(void * p, std::align_val_t) noexcept
 {
   Release(p);
 }
 void
+operator delete[](void * p, std::align_val_t) noexcept
+{
+  Release(p);
+}
+void
 operator delete(void * p, std::size_t, std::align_val_t) noexcept
+{
+  Release(p);
+}
+void
+operator delete[](void * p, std::size_t, std::align_val_t) noexcept
+{
+  Release(p);
+}
+void
+operator delete(void * p, const std::nothrow_t &) noexcept
+{
+  Release(p);
+}
+void
+operator delete[](void * p, const std::nothrow_t &) noexcept
+{
+  Release(p);
+}
+void
+operator delete(void * p, std::align_val_t, const std::nothrow_t &) noexcept
+{
+  Release(p);
+}
+void
+operator delete[](void * p, std::align_val_t, const std::nothrow_t &) noexcept
 {
   Release(p);
 }
