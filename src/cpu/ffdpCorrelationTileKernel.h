@@ -31,8 +31,8 @@ protected:
     , m_Layout(task, piece.x1 - piece.x0, piece.y1 - piece.y0)
     , m_Quantities(task.WindowsAreMasked() ? 6 : 5)
     , m_Fields(task.Fields())
-    , m_GroupZ(task.radius[2] > 0 ? 2 : 1)
-    , m_GroupY(task.radius[1] > 0 ? 2 : 1)
+    , m_GroupZ(WindowGroup(task.radius[2]))
+    , m_GroupY(WindowGroup(task.radius[1]))
   {
     const Extent &     size = task.fixed.domain;
     const std::int64_t widen = task.exact ? 1 : 0;
@@ -77,11 +77,11 @@ protected:
     return column / 2 + (column % 2) * m_Layout.half;
   }
 
-  /** Room for the addresses of two neighboring windows of rows or planes. */
+  /** Room for the addresses of a group of windows of rows or planes. */
   const float **
   RowPointers(int which) const
   {
-    return m_Piece.rows + which * PairLength(int(Max(m_Task.radius[1], m_Task.radius[2])));
+    return m_Piece.rows + which * GroupLength(int(Max(m_Task.radius[1], m_Task.radius[2])));
   }
 
   /** As many as a row of all channels has. */
@@ -145,29 +145,32 @@ protected:
     }
   }
 
-  /** Fetches row y of the planes that ReadImages() will copy next. A piece is too narrow for the processor to see
-   * where its rows go on. */
+  /** Fetches the row y of the planes that ReadImages() will copy next, and of the outputs for a group of planes that
+   * starts at z. A piece is too narrow for the processor to see where its rows go on. */
   void
-  PrefetchImages(std::int64_t y) const
+  Prefetch(std::int64_t y, std::int64_t z) const
   {
-#if defined(__GNUC__) || defined(__clang__)
-    constexpr std::int64_t Line = 16;
-    const std::int64_t     x0 = m_X0 - m_Task.radius[0] + this->FirstColumn();
-    const std::int64_t     x1 = m_X0 - m_Task.radius[0] + this->EndColumn();
-    const std::int64_t     end = Min(m_LastImagePlane, m_NextImagePlane + m_GroupZ);
-    for (std::int64_t z = m_NextImagePlane; z < end; ++z)
+    const std::int64_t x0 = m_X0 - m_Task.radius[0] + this->FirstColumn();
+    const std::int64_t x1 = m_X0 - m_Task.radius[0] + this->EndColumn();
+    const std::int64_t end = Min(m_LastImagePlane, m_NextImagePlane + m_GroupZ);
+    for (std::int64_t next = m_NextImagePlane; next < end; ++next)
     {
-      const float * fixed = m_Task.fixed.Row(y, z);
-      const float * moving = m_Task.moving.Row(y, z);
-      for (std::int64_t x = x0; x < x1; x += Line)
+      PrefetchRow<false>(m_Task.fixed.Row(y, next) + x0, x1 - x0);
+      PrefetchRow<false>(m_Task.moving.Row(y, next) + x0, x1 - x0);
+    }
+    if (y >= m_Piece.y0 && y < m_Piece.y1)
+    {
+      for (std::int64_t plane = Max(z, m_Piece.z0); plane < Min(m_Piece.z1, z + m_GroupZ); ++plane)
       {
-        __builtin_prefetch(fixed + x, 0, 2);
-        __builtin_prefetch(moving + x, 0, 2);
+        for (const VolumeView<float> * output : { &m_Task.outputs.movingGradient, &m_Task.outputs.fixedGradient })
+        {
+          if (*output)
+          {
+            PrefetchRow<true>(output->Row(y, plane) + m_Piece.x0, m_Piece.x1 - m_Piece.x0);
+          }
+        }
       }
     }
-#else
-    (void)y;
-#endif
   }
 
   /** Columns of an image row in the ring that the volume has. */

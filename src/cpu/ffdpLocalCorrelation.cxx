@@ -143,7 +143,7 @@ struct Cut
     const std::int64_t wanted = std::max<std::int64_t>(1, 4 * std::int64_t(threads) / (tilesX * tilesY));
     const std::int64_t shortest = exact ? 8 * (radius + 1) : 8;
     planesPerChunk = std::max((planes + wanted - 1) / wanted, shortest);
-    planesPerChunk += planesPerChunk % 2;
+    planesPerChunk = (planesPerChunk + 3) / 4 * 4; // whole groups of planes
     chunks = (planes + planesPerChunk - 1) / planesPerChunk;
   }
   std::int64_t
@@ -166,7 +166,7 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
   const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
-  const auto               rowsLength = std::size_t(3 * PairLength(std::max(task.radius[1], task.radius[2])));
+  const auto               rowsLength = std::size_t(3 * GroupLength(std::max(task.radius[1], task.radius[2])));
 
   AlignedBuffer<float>         floats(workers * std::size_t(layout.total));
   AlignedBuffer<const float *> rows(workers * rowsLength);

@@ -17,7 +17,7 @@
  *=========================================================================*/
 /** The sweep of local correlation over one piece, compiled once per instruction set.
  *
- * Planes, rows and columns are taken in pairs (see ffdpWindowSumsKernel.h):
+ * Planes and rows are taken in groups, columns in pairs (see ffdpWindowSumsKernel.h):
  *
  *   stage 1   image rows --z--> products summed over planes --y--> summed over rows --x--> terms of a window
  *   stage 2   fields of terms --z--> --y--> --x--> exact gradient
@@ -63,7 +63,9 @@ public:
   }
 
 private:
-  /** Sums rows over y, two windows at a time, and hands the result over row by row.
+  static constexpr int MaximumGroup = 4;
+
+  /** Sums rows over y, a group of windows at a time, and hands the result over row by row.
    *
    * fill(y, to) writes row y of every channel, channel c a pitch after channel c - 1; finish(y, sums) gets the
    * sums over the windows centered at row y of [y0, y1) in the same form. Channels [firstChannel, endChannel)
@@ -79,11 +81,11 @@ private:
             const TFinish & finish)
   {
     const int          r = m_Task.radius[1];
-    const int          ringRows = PairLength(r);
+    const int          ringRows = GroupLength(r);
     const std::int64_t pitch = m_Layout.pitch;
     const std::int64_t fillY0 = Max(0, y0 - r);
     const std::int64_t fillY1 = Min(m_Task.fixed.domain.y, y1 + r);
-    const std::int64_t rowPitch = CorrelationScratch::Channels * pitch;
+    const std::int64_t rowPitch = m_Layout.channels * pitch;
     const std::int64_t used = firstChannel * pitch; // channels lie side by side: one long row
     float *            sums = m_Piece.scratch + m_Layout.rowSums;
     const float **     rows = this->RowPointers(0);
@@ -97,7 +99,11 @@ private:
         fill(next, ring + slot * rowPitch);
         slot = slot + 1 < ringRows ? slot + 1 : 0;
       }
-      const bool   wanted[2] = { y >= y0, m_GroupY == 2 && y + 1 < y1 };
+      bool wanted[MaximumGroup];
+      for (int k = 0; k < m_GroupY; ++k)
+      {
+        wanted[k] = y + k >= y0 && y + k < y1;
+      }
       std::int64_t from = slot - (next - (y - r));
       from += from < 0 ? ringRows : 0;
       for (int j = 0; j < ringRows; ++j)
@@ -106,13 +112,8 @@ private:
         rows[j] = at >= fillY0 && at < next ? ring + from * rowPitch + used : this->Zeros();
         from = from + 1 < ringRows ? from + 1 : 0;
       }
-      PairSums(r,
-               m_Task.taps[1],
-               rows,
-               (endChannel - firstChannel) * pitch,
-               wanted[0] ? sums + used : nullptr,
-               wanted[1] ? sums + rowPitch + used : nullptr);
-      for (int k = 0; k < 2; ++k)
+      GroupSums(m_GroupY, r, m_Task.taps[1], rows, (endChannel - firstChannel) * pitch, wanted, rowPitch, sums + used);
+      for (int k = 0; k < m_GroupY; ++k)
       {
         if (wanted[k])
         {
@@ -122,13 +123,14 @@ private:
     }
   }
 
-  /** Stage 1 for the planes z and, if planes come in pairs, z + 1. */
+  /** Stage 1 for the group of planes that starts at z. */
   void
   ComputeTerms(std::int64_t z)
   {
-    const bool wanted[2] = { z >= m_Z0 && z < m_Z1, m_GroupZ == 2 && z + 1 >= m_Z0 && z + 1 < m_Z1 };
-    const int  r = m_Task.radius[2];
-    const int  length = PairLength(r);
+    const int first = int(Max(0, m_Z0 - z)); // planes of the group that are needed
+    const int end = int(Min(m_GroupZ, m_Z1 - z));
+    const int r = m_Task.radius[2];
+    const int length = GroupLength(r);
 
     ImageRows rows;
     rows.fixed = this->RowPointers(1);
@@ -143,54 +145,43 @@ private:
       outside[i] = rows.fixedShift;
       outside[i + rows.movingOffset] = rows.movingShift;
     }
-    this->ReadImages(Min(m_Task.fixed.domain.z, z + r + (wanted[1] ? 2 : 1)));
+    this->ReadImages(Min(m_Task.fixed.domain.z, z + end + r));
 
     // Even columns, then odd ones; those that the volume has.
-    const std::int64_t begin[2] = { (this->FirstColumn() + 1) / 2, this->FirstColumn() / 2 };
-    const std::int64_t end[2] = { (this->EndColumn() + 1) / 2, this->EndColumn() / 2 };
+    const std::int64_t columnBegin[2] = { (this->FirstColumn() + 1) / 2, this->FirstColumn() / 2 };
+    const std::int64_t columnEnd[2] = { (this->EndColumn() + 1) / 2, this->EndColumn() / 2 };
 
     const float ** planes = this->RowPointers(2);
     for (int j = 0; j < length; ++j)
     {
       const std::int64_t plane = z - r + j;
-      const bool         needed = (j > 0 || wanted[0]) && (j + 1 < length || wanted[1]);
+      const bool         needed = j >= first && j < end + 2 * r;
       const bool         inside = needed && plane >= 0 && plane < m_Task.fixed.domain.z;
       planes[j] = inside ? this->ImageRow(0, m_Y0, plane) : nullptr;
     }
     const auto fill = [&](std::int64_t y, float * to) {
-      this->PrefetchImages(y);
+      if (!m_Task.exact) // there stage 2 comes in between, and fetched rows would be gone again
+      {
+        this->Prefetch(y, z);
+      }
       for (int odd = 0; odd < 2; ++odd)
       {
-        const std::int64_t at = begin[odd] + odd * m_Layout.half;
+        const std::int64_t at = columnBegin[odd] + odd * m_Layout.half;
         for (int j = 0; j < length; ++j)
         {
           rows.fixed[j] = planes[j] ? planes[j] + (y - m_Y0) * m_Layout.pitch + at : outside;
         }
-        PairProductSums(r,
-                        m_Task.taps[2],
-                        rows,
-                        end[odd] - begin[odd],
-                        m_Layout.pitch,
-                        wanted[0] ? to + at : nullptr,
-                        wanted[1] ? to + m_Quantities * m_Layout.pitch + at : nullptr);
+        GroupProductSums(m_GroupZ, r, m_Task.taps[2], rows, columnEnd[odd] - columnBegin[odd], m_Layout.pitch, to + at);
       }
     };
     const auto finish = [&](std::int64_t y, const float * sums) {
-      for (int k = 0; k < 2; ++k)
+      for (int k = first; k < end; ++k)
       {
-        if (wanted[k])
-        {
-          this->FinishTerms(y, z + k, sums + k * m_Quantities * m_Layout.pitch, rows.fixedShift, rows.movingShift);
-        }
+        this->FinishTerms(y, z + k, sums + k * m_Quantities * m_Layout.pitch, rows.fixedShift, rows.movingShift);
       }
     };
-    this->SweepRows(m_Piece.scratch + m_Layout.productRing,
-                    m_Y0,
-                    m_Y1,
-                    wanted[0] ? 0 : m_Quantities,
-                    (wanted[1] ? 2 : 1) * m_Quantities,
-                    fill,
-                    finish);
+    this->SweepRows(
+      m_Piece.scratch + m_Layout.productRing, m_Y0, m_Y1, first * m_Quantities, end * m_Quantities, fill, finish);
   }
 
   /** The sum over x, and what a window gives, for one row. */
@@ -286,13 +277,19 @@ private:
     }
   }
 
-  /** Stage 2 for the planes z and, if planes come in pairs, z + 1. */
+  /** Stage 2 for the group of planes that starts at z. */
   void
   ComputeExactGradient(std::int64_t z)
   {
-    const bool     wanted[2] = { z >= m_Piece.z0, m_GroupZ == 2 && z + 1 < m_Piece.z1 };
-    const int      r = m_Task.radius[2];
-    const int      length = PairLength(r);
+    const int first = int(Max(0, m_Piece.z0 - z)); // planes of the group that are needed
+    const int end = int(Min(m_GroupZ, m_Piece.z1 - z));
+    const int r = m_Task.radius[2];
+    const int length = GroupLength(r);
+    bool      wanted[MaximumGroup];
+    for (int k = 0; k < m_GroupZ; ++k)
+    {
+      wanted[k] = k >= first && k < end;
+    }
     const float ** rows = this->RowPointers(1);
     const float ** planes = this->RowPointers(2);
     for (int j = 0; j < length; ++j)
@@ -309,30 +306,24 @@ private:
         {
           rows[j] = planes[j] ? planes[j] + at : this->Zeros();
         }
-        PairSums(r,
-                 m_Task.taps[2],
-                 rows,
-                 m_Layout.pitch,
-                 wanted[0] ? to + f * m_Layout.pitch : nullptr,
-                 wanted[1] ? to + (m_Fields + f) * m_Layout.pitch : nullptr);
+        GroupSums(m_GroupZ,
+                  r,
+                  m_Task.taps[2],
+                  rows,
+                  m_Layout.pitch,
+                  wanted,
+                  m_Fields * m_Layout.pitch,
+                  to + f * m_Layout.pitch);
       }
     };
     const auto finish = [&](std::int64_t y, const float * sums) {
-      for (int k = 0; k < 2; ++k)
+      for (int k = first; k < end; ++k)
       {
-        if (wanted[k])
-        {
-          this->FinishGradient(y, z + k, sums + k * m_Fields * m_Layout.pitch);
-        }
+        this->FinishGradient(y, z + k, sums + k * m_Fields * m_Layout.pitch);
       }
     };
-    this->SweepRows(m_Piece.scratch + m_Layout.fieldRing,
-                    m_Piece.y0,
-                    m_Piece.y1,
-                    wanted[0] ? 0 : m_Fields,
-                    (wanted[1] ? 2 : 1) * m_Fields,
-                    fill,
-                    finish);
+    this->SweepRows(
+      m_Piece.scratch + m_Layout.fieldRing, m_Piece.y0, m_Piece.y1, first * m_Fields, end * m_Fields, fill, finish);
   }
 
   /** The sum over x, and the gradients, for one row. */

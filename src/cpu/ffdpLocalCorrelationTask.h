@@ -27,11 +27,19 @@
 namespace ffdp
 {
 
-/** How many rows or planes two neighboring windows of this radius touch. */
+/** How many neighboring windows of this radius are summed at a time (see ffdpWindowSumsKernel.h). With planes, the
+ * first of a group must be in the halo of the last, because its mean is subtracted from all. */
 constexpr int
-PairLength(int radius)
+WindowGroup(int radius)
 {
-  return 2 * radius + 2;
+  return radius >= 3 ? 4 : radius >= 1 ? 2 : 1;
+}
+
+/** How many rows or planes the windows of a group touch. */
+constexpr int
+GroupLength(int radius)
+{
+  return 2 * radius + WindowGroup(radius);
 }
 
 /** One evaluation. */
@@ -85,8 +93,7 @@ constexpr std::int64_t CorrelationTileY = 32;
  * the piece as windows (and windows of windows) reach, whether the volume goes that far or not. */
 struct CorrelationScratch
 {
-  static constexpr int Channels = 12; ///< two planes of six products
-
+  std::int64_t channels;    ///< rows of products or fields, of all planes of a group, that are summed side by side
   std::int64_t half;        ///< from the even to the odd columns of a row
   std::int64_t pitch;       ///< of a row
   std::int64_t imagePlanes; ///< planes in the ring of image planes
@@ -101,11 +108,12 @@ struct CorrelationScratch
   {
     const int *        r = task.radius;
     const std::int64_t reach = task.exact ? 2 : 1;
+    channels = WindowGroup(r[2]) * (task.WindowsAreMasked() ? 6 : 5); // products; there are at most five fields
     half = (tileX + 2 * reach * r[0] + 2 + 15) / 16 * 8;
     pitch = 2 * half;
-    imagePlanes = 2 * r[2] + (task.exact ? 4 : 2);
+    imagePlanes = 2 * r[2] + (task.exact ? 2 : 1) * WindowGroup(r[2]);
     imageRows = tileY + 2 * reach * r[1];
-    fieldPlanes = 2 * r[2] + 4;
+    fieldPlanes = 2 * r[2] + 2 * WindowGroup(r[2]);
     fieldRows = tileY + 2 * r[1];
 
     std::int64_t next = 0;
@@ -114,10 +122,10 @@ struct CorrelationScratch
       next += rows * pitch;
       return at;
     };
-    productRing = take(PairLength(r[1]) * Channels);
-    fieldRing = take(task.exact ? PairLength(r[1]) * Channels : 0);
-    rowSums = take(2 * Channels);
-    zeros = take(Channels);
+    productRing = take(GroupLength(r[1]) * channels);
+    fieldRing = take(task.exact ? GroupLength(r[1]) * channels : 0);
+    rowSums = take(WindowGroup(r[1]) * channels);
+    zeros = take(channels);
     inverseX = take(1);
     correlationRow = take(1);
     gradientRow = take(2);

@@ -15,12 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-/** Sums over windows of rows and columns, two neighboring windows at a time.
+/** Sums over windows of rows and columns, several neighboring windows at a time.
  *
- * The windows of rows 0 .. 2r and 1 .. 2r+1 share the rows 1 .. 2r. These are added up once, and the first
- * or the last row is added to them: half the additions of two direct sums, and still no sum that slides,
- * so a result depends on its own window and on which of the two it is (callers pair by the parity of the
- * row's or plane's index in the whole volume).
+ * The windows that start at rows 0, 1, 2 and 3 share the rows 3 .. 2r. These are added up once; what is left of
+ * each window is a few rows on either side, and these are shared as well: 11 additions for four windows of
+ * seven rows instead of 24. Two windows share the rows 1 .. 2r likewise. No sum slides, so a result depends on
+ * its own window and on its place in the group; callers group by the index in the whole volume.
  */
 namespace ffdp
 {
@@ -60,54 +60,114 @@ WeightedSum(int length, const float * taps, const TGet & get)
   return sum;
 }
 
-/** first = sum of rows[0 .. 2r], second = sum of rows[1 .. 2r+1]; either may be null. rows has 2r+2 entries.
- * Taps weight the rows; null stands for a box. */
-inline void
-PairSums(int radius, const float * taps, const float * const * rows, std::int64_t count, float * first, float * second)
+/** rows[first] + ... + rows[last - 1], the number of rows being even. */
+template <typename T>
+FFDP_VOXEL_INLINE T
+SumOfRows(const float * const * rows, int first, int last, std::int64_t x)
 {
-  if (taps)
+  T sum = LoadAs<T>(rows[first] + x) + LoadAs<T>(rows[first + 1] + x);
+  for (int j = first + 2; j < last; j += 2)
   {
-    ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-      using T = decltype(type);
-      const auto lower = [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>(rows[j] + x); };
-      const auto upper = [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>(rows[j + 1] + x); };
-      if (first)
-      {
-        Store(WeightedSum<T>(2 * radius + 1, taps, lower), first + x);
-      }
-      if (second)
-      {
-        Store(WeightedSum<T>(2 * radius + 1, taps, upper), second + x);
-      }
-    });
-    return;
+    sum = sum + (LoadAs<T>(rows[j] + x) + LoadAs<T>(rows[j + 1] + x));
   }
-  WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
-    const int last = 2 * (knownRadius.value >= 0 ? knownRadius.value : radius) + 1;
-    ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-      using T = decltype(type);
-      T shared = T{};
-      if (last > 1) // then the number of shared rows is even
-      {
-        shared = LoadAs<T>(rows[1] + x) + LoadAs<T>(rows[2] + x);
-        for (int j = 3; j < last; j += 2)
-        {
-          shared = shared + (LoadAs<T>(rows[j] + x) + LoadAs<T>(rows[j + 1] + x));
-        }
-      }
-      if (first)
-      {
-        Store(shared + LoadAs<T>(rows[0] + x), first + x);
-      }
-      if (second)
-      {
-        Store(shared + LoadAs<T>(rows[last] + x), second + x);
-      }
-    });
+  return sum;
+}
+
+/** Four windows of a box; VAll: all of them are wanted, which saves asking. */
+template <bool VAll, int VRadius>
+FFDP_VOXEL_INLINE void
+FourBoxSums(int                   radius,
+            const float * const * rows,
+            std::int64_t          count,
+            const bool *          wanted,
+            std::int64_t          pitch,
+            float *               to)
+{
+  const int end = 2 * (VRadius >= 0 ? VRadius : radius) + 1; // of the first window
+  ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
+    using T = decltype(type);
+    const T shared = SumOfRows<T>(rows, 3, end, x);
+    const T below2 = shared + LoadAs<T>(rows[2] + x);
+    const T below1 = below2 + LoadAs<T>(rows[1] + x);
+    const T above1 = LoadAs<T>(rows[end] + x);
+    const T above2 = above1 + LoadAs<T>(rows[end + 1] + x);
+    if (VAll || wanted[0])
+    {
+      Store(below1 + LoadAs<T>(rows[0] + x), to + x);
+    }
+    if (VAll || wanted[1])
+    {
+      Store(below1 + above1, to + pitch + x);
+    }
+    if (VAll || wanted[2])
+    {
+      Store(below2 + above2, to + 2 * pitch + x);
+    }
+    if (VAll || wanted[3])
+    {
+      Store(shared + (above2 + LoadAs<T>(rows[end + 2] + x)), to + 3 * pitch + x);
+    }
   });
 }
 
-/** Rows of the two images (and of the mask) at one y and 2r+2 successive planes. Those of the moving image and of
+/** For k < group (1, 2 or 4): to + k * pitch = sum of rows[k .. k + 2r], unless !wanted[k]. A group of 4 needs a
+ * radius of 2, a group of 2 one of 1. Taps weight the rows; null stands for a box. */
+inline void
+GroupSums(int                   group,
+          int                   radius,
+          const float *         taps,
+          const float * const * rows,
+          std::int64_t          count,
+          const bool *          wanted,
+          std::int64_t          pitch,
+          float *               to)
+{
+  if (taps || group == 1)
+  {
+    const float one = 1;
+    for (int k = 0; k < group; ++k)
+    {
+      if (wanted[k])
+      {
+        ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
+          using T = decltype(type);
+          const auto row = [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>(rows[j + k] + x); };
+          Store(WeightedSum<T>(2 * radius + 1, taps ? taps : &one, row), to + k * pitch + x);
+        });
+      }
+    }
+    return;
+  }
+  WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
+    constexpr int Radius = decltype(knownRadius)::value;
+    if (group == 2)
+    {
+      const int end = 2 * (Radius >= 0 ? Radius : radius) + 1; // of the first window
+      ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
+        using T = decltype(type);
+        const T shared = SumOfRows<T>(rows, 1, end, x);
+        if (wanted[0])
+        {
+          Store(shared + LoadAs<T>(rows[0] + x), to + x);
+        }
+        if (wanted[1])
+        {
+          Store(shared + LoadAs<T>(rows[end] + x), to + pitch + x);
+        }
+      });
+    }
+    else if (wanted[0] && wanted[1] && wanted[2] && wanted[3])
+    {
+      FourBoxSums<true, Radius>(radius, rows, count, wanted, pitch, to);
+    }
+    else
+    {
+      FourBoxSums<false, Radius>(radius, rows, count, wanted, pitch, to);
+    }
+  });
+}
+
+/** Rows of the two images (and of the mask) at one y and successive planes. Those of the moving image and of
  * the mask lie at a fixed distance from those of the fixed image. */
 struct ImageRows
 {
@@ -172,6 +232,21 @@ struct ProductSums
     }
   }
 
+  /** Adds these sums to those written there. */
+  FFDP_VOXEL_INLINE void
+  AddTo(float * to, std::int64_t pitch) const
+  {
+    Store(LoadAs<T>(to) + f, to);
+    Store(LoadAs<T>(to + pitch) + m, to + pitch);
+    Store(LoadAs<T>(to + 2 * pitch) + ff, to + 2 * pitch);
+    Store(LoadAs<T>(to + 3 * pitch) + mm, to + 3 * pitch);
+    Store(LoadAs<T>(to + 4 * pitch) + fm, to + 4 * pitch);
+    if (VMasked)
+    {
+      Store(LoadAs<T>(to + 5 * pitch) + weight, to + 5 * pitch);
+    }
+  }
+
   FFDP_VOXEL_INLINE void
   Write(float * to, std::int64_t pitch) const
   {
@@ -189,91 +264,108 @@ struct ProductSums
 
 template <bool VMasked>
 FFDP_VOXEL_INLINE void
-PairProductSumsWeighted(int               radius,
-                        const float *     taps,
-                        const ImageRows & rows,
-                        std::int64_t      count,
-                        std::int64_t      pitch,
-                        float *           first,
-                        float *           second)
+GroupProductSumsWeighted(int               group,
+                         int               radius,
+                         const float *     taps,
+                         const ImageRows & rows,
+                         std::int64_t      count,
+                         std::int64_t      pitch,
+                         float *           to)
 {
-  for (int upper = 0; upper < 2; ++upper)
+  constexpr int Quantities = VMasked ? 6 : 5;
+  const float   one = 1;
+  for (int k = 0; k < group; ++k)
   {
-    float * to = upper ? second : first;
-    if (to)
-    {
-      ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-        ProductSums<decltype(type), VMasked> sums, term;
-        sums.Read(rows, upper, x);
-        sums.Scale(taps[0]);
-        for (int j = 1; j <= 2 * radius; ++j)
-        {
-          term.Read(rows, j + upper, x);
-          term.Scale(taps[j]);
-          sums.Add(term);
-        }
-        sums.Write(to + x, pitch);
-      });
-    }
+    ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
+      ProductSums<decltype(type), VMasked> sums, term;
+      sums.Read(rows, k, x);
+      sums.Scale(taps ? taps[0] : one);
+      for (int j = 1; j <= 2 * radius; ++j)
+      {
+        term.Read(rows, j + k, x);
+        term.Scale(taps ? taps[j] : one);
+        sums.Add(term);
+      }
+      sums.Write(to + k * Quantities * pitch + x, pitch);
+    });
   }
 }
 
 template <int VRadius, bool VMasked>
 FFDP_VOXEL_INLINE void
-PairProductSumsBox(int               radius,
-                   const ImageRows & rows,
-                   std::int64_t      count,
-                   std::int64_t      pitch,
-                   float *           first,
-                   float *           second)
+GroupProductSumsBox(int               group,
+                    int               radius,
+                    const ImageRows & rowsInMemory,
+                    std::int64_t      count,
+                    std::int64_t      pitch,
+                    float *           to)
 {
-  const int last = 2 * (VRadius >= 0 ? VRadius : radius) + 1;
+  const ImageRows        rows = rowsInMemory; // a copy that no store can change
+  constexpr std::int64_t Quantities = VMasked ? 6 : 5;
+  const int              end = 2 * (VRadius >= 0 ? VRadius : radius) + 1;
+  const std::int64_t     next = Quantities * pitch; // from a plane of the group to the one above
   ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-    ProductSums<decltype(type), VMasked> shared = {}, term;
-    if (last > 1)
+    using Sums = ProductSums<decltype(type), VMasked>;
+    const int firstShared = group == 4 ? 3 : 1;
+    Sums      shared, term;
+    shared.Read(rows, firstShared, x);
+    for (int j = firstShared + 1; j < end; ++j)
     {
-      shared.Read(rows, 1, x);
-      for (int j = 2; j < last; ++j)
-      {
-        term.Read(rows, j, x);
-        shared.Add(term);
-      }
+      term.Read(rows, j, x);
+      shared.Add(term);
     }
-    if (first)
+    if (group == 2)
     {
       term.Read(rows, 0, x);
       term.Add(shared);
-      term.Write(first + x, pitch);
-    }
-    if (second)
-    {
-      term.Read(rows, last, x);
+      term.Write(to + x, pitch);
+      term.Read(rows, end, x);
       term.Add(shared);
-      term.Write(second + x, pitch);
+      term.Write(to + next + x, pitch);
+      return;
     }
+    // Downward: the planes that the first three windows add below; upward: those above. The middle windows add
+    // both, and are kept where they go in the meantime: there are not registers enough.
+    Sums below = shared;
+    for (int k = 2; k >= 0; --k)
+    {
+      term.Read(rows, k, x);
+      below.Add(term);
+      below.Write(to + k * next + x, pitch);
+    }
+    Sums above;
+    above.Read(rows, end, x);
+    above.AddTo(to + next + x, pitch);
+    term.Read(rows, end + 1, x);
+    above.Add(term);
+    above.AddTo(to + 2 * next + x, pitch);
+    term.Read(rows, end + 2, x);
+    above.Add(term);
+    above.Add(shared);
+    above.Write(to + 3 * next + x, pitch);
   });
 }
 
-/** As PairSums, of the five products (six with a mask) of the image rows. Each product goes to a row of its own,
- * a pitch after the one before. */
+/** As GroupSums, of the five products (six with a mask) of the image rows. Each product goes to a row of its own, a
+ * pitch after the one before; the products of the next plane of the group follow. */
 inline void
-PairProductSums(int               radius,
-                const float *     taps,
-                const ImageRows & rows,
-                std::int64_t      count,
-                std::int64_t      pitch,
-                float *           first,
-                float *           second)
+GroupProductSums(int               group,
+                 int               radius,
+                 const float *     taps,
+                 const ImageRows & rows,
+                 std::int64_t      count,
+                 std::int64_t      pitch,
+                 float *           to)
 {
   const auto withMask = [&](auto masked) FFDP_INLINE_LAMBDA {
     constexpr bool Masked = decltype(masked)::value;
-    if (taps)
+    if (taps || group == 1)
     {
-      PairProductSumsWeighted<Masked>(radius, taps, rows, count, pitch, first, second);
+      GroupProductSumsWeighted<Masked>(group, radius, taps, rows, count, pitch, to);
       return;
     }
     WithRadius(radius, taps, [&](auto knownRadius) FFDP_INLINE_LAMBDA {
-      PairProductSumsBox<decltype(knownRadius)::value, Masked>(radius, rows, count, pitch, first, second);
+      GroupProductSumsBox<decltype(knownRadius)::value, Masked>(group, radius, rows, count, pitch, to);
     });
   };
   if (rows.masked)
@@ -287,7 +379,7 @@ PairProductSums(int               radius,
 }
 
 /** The sums along a row over the windows that start at columns 2 i and 2 i + 1, of a row kept as its even and
- * its odd columns: again all but two of the values are shared. */
+ * its odd columns: all but two of the values are shared. */
 template <int VRadius, typename T>
 FFDP_VOXEL_INLINE void
 ColumnPairSums(int           radius,
