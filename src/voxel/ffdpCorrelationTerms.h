@@ -73,19 +73,18 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   const T A = covariance * c.scale;
   const T B = varianceF * c.scale;
   const T C = varianceM * c.scale;
-  const T g = B * C + c.epsilon;
+  const T zero = T{};
+  const T smallest = zero + 1.2e-38f; // of the positive floats: g may underflow
+  const T sum = B * C + c.epsilon;
+  const T g = sum > smallest ? sum : smallest;
 
   // Written so that NaN falls to the flat side. What the division gives in flat windows is not used.
   const auto textured =
-    (varianceF > meanSquareF * CorrelationFlatRatio) & (varianceM > meanSquareM * CorrelationFlatRatio) & (g > T{});
-  const T zero = T{};
+    (varianceF > meanSquareF * CorrelationFlatRatio) & (varianceM > meanSquareM * CorrelationFlatRatio);
   const T ratio = textured ? A / g : zero;
+  const T flat = textured ? zero : zero + c.flatValue;
 
-  terms.correlation = A * ratio;
-  if (c.flatValue != 0.0f)
-  {
-    terms.correlation = textured ? terms.correlation : zero + c.flatValue;
-  }
+  terms.correlation = A * ratio + flat;
   terms.gamma = (2.0f * c.scale) * ratio * inverseWeight;
   terms.perFixed = ratio * C;
   terms.perMoving = ratio * B;
