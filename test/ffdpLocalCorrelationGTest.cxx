@@ -403,6 +403,9 @@ TEST(LocalCorrelation, RefusesBadInput)
   EXPECT_THROW(run(image.View(), image.View(), noVariance), std::invalid_argument);
   const Volume<float> slab = image.Slab(2, 6);
   EXPECT_THROW(LocalCorrelation(slab.View(), slab.View(), {}, 2, 4, {}, {}), std::invalid_argument) << "no halo";
+  EXPECT_THROW(LocalCorrelation(image.View(), image.View(), {}, 4, 5, {}, {}), std::invalid_argument)
+    << "beyond the end";
+  EXPECT_THROW(LocalCorrelation(image.View(), image.View(), {}, -1, 2, {}, {}), std::invalid_argument);
   const Volume<std::uint8_t> empty(size, 0);
   EXPECT_THROW(LocalCorrelation(image.View(), image.View(), empty.View(), {}, {}).Loss(), std::invalid_argument);
 }

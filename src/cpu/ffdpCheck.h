@@ -55,6 +55,7 @@ void
 RequirePlanes(const TView & view, std::int64_t first, std::int64_t end, std::int64_t halo, const char * name)
 {
   RequireUsable(view, name);
+  Require(first >= 0 && first <= end && end <= view.domain.z, std::string("planes outside ") + name + " are asked for");
   const std::int64_t needFirst = std::max<std::int64_t>(0, first - halo);
   const std::int64_t needEnd = std::min(view.domain.z, end + halo);
   if (first < end && (view.firstPlane > needFirst || view.EndPlane() < needEnd))

@@ -20,6 +20,7 @@
 #include "ffdpAlignedBuffer.h"
 #include "ffdpCheck.h"
 #include "ffdpLocalCorrelationTask.h"
+#include "ffdpMaskCount.h"
 #include "ffdpParallel.h"
 #include "ffdpRowSum.h"
 
@@ -75,28 +76,6 @@ struct WindowWeights
     }
   }
 };
-
-std::int64_t
-CountMask(const VolumeView<const std::uint8_t> & mask, std::int64_t firstPlane, std::int64_t planes, unsigned threads)
-{
-  std::vector<std::int64_t> counts(std::size_t(planes), 0);
-  ParallelFor(planes, threads, [&](std::int64_t plane, unsigned) {
-    for (std::int64_t y = 0; y < mask.domain.y; ++y)
-    {
-      const std::uint8_t * row = mask.Row(y, firstPlane + plane);
-      for (std::int64_t x = 0; x < mask.domain.x; ++x)
-      {
-        counts[std::size_t(plane)] += row[x] != 0;
-      }
-    }
-  });
-  std::int64_t total = 0;
-  for (const std::int64_t count : counts)
-  {
-    total += count;
-  }
-  return total;
-}
 
 void
 CheckParameters(const LocalCorrelationParameters & parameters)
@@ -264,7 +243,7 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
   std::int64_t normalizer = parameters.normalizer;
   if (normalizer == 0)
   {
-    normalizer = mask ? CountMask(mask, firstPlane, planes, threads) : fixed.domain.x * fixed.domain.y * planes;
+    normalizer = CountVoxels(mask, fixed.domain, firstPlane, planes, threads);
   }
   task.gradientScale = normalizer > 0 ? float(-1.0 / double(normalizer)) : 0.0f;
   return Run(task, firstPlane, planes, threads);

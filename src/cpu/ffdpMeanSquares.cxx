@@ -19,6 +19,7 @@
 
 #include "ffdpCheck.h"
 #include "ffdpMeanSquaresTerms.h"
+#include "ffdpMaskCount.h"
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
 #include "ffdpRowPieces.h"
@@ -81,36 +82,6 @@ Check(const MeanSquaresJob & job, std::int64_t normalizer)
   Require(normalizer >= 0, "the number of voxels that the gradient is divided by is negative");
 }
 
-/** The number of unmasked voxels: needed before the first gradient can be written. */
-std::int64_t
-CountInside(const MeanSquaresJob & job, const RowPieces & pieces, unsigned threads)
-{
-  const std::int64_t width = job.moving.domain.x;
-  if (!job.mask)
-  {
-    return width * pieces.rows * pieces.planes;
-  }
-  std::vector<std::int64_t> counts(std::size_t(pieces.Count()));
-  ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
-    std::int64_t count = 0;
-    for (std::int64_t y = pieces.FirstRow(piece); y < pieces.EndRow(piece); ++y)
-    {
-      const std::uint8_t * mask = job.mask.Row(y, pieces.Plane(piece));
-      for (std::int64_t x = 0; x < width; ++x)
-      {
-        count += mask[x] != 0 ? 1 : 0;
-      }
-    }
-    counts[std::size_t(piece)] = count;
-  });
-  std::int64_t total = 0;
-  for (const std::int64_t count : counts)
-  {
-    total += count;
-  }
-  return total;
-}
-
 } // namespace
 
 MeanSquaresResult
@@ -127,7 +98,8 @@ MeanSquares(const VolumeView<const float> &        moving,
   const RowPieces pieces{ moving.domain.y, moving.firstPlane, moving.planes };
   if (movingGradient || fixedGradient)
   {
-    const std::int64_t voxels = normalizer > 0 ? normalizer : CountInside(job, pieces, threads);
+    const std::int64_t voxels =
+      normalizer > 0 ? normalizer : CountVoxels(job.mask, job.moving.domain, pieces.firstPlane, pieces.planes, threads);
     job.gradientScale = voxels > 0 ? float(2.0 / double(voxels)) : 0.0f;
   }
 
