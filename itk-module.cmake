@@ -4,11 +4,13 @@ set(DOCUMENTATION
   "Flash Fused Distributed Primitives for image registration. Similarity metrics, implicit composite
 sampling, smoothing, warp arithmetic and optimizer steps as fused loops with bounded extra memory.")
 
+include(${CMAKE_CURRENT_LIST_DIR}/cmake/FFDPItkModules.cmake)
+
 itk_module(FFDP
   ENABLE_SHARED
   EXCLUDE_FROM_DEFAULT
   DEPENDS
-    ITKCommon
+    ${FFDP_ITK_MODULES}
   TEST_DEPENDS
     ITKGoogleTest
     ITKTestKernel

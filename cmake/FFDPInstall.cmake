@@ -15,6 +15,7 @@ install(DIRECTORY include/ ${FFDP_GENERATED_INCLUDE_DIR}/
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hxx")
 
 install(EXPORT FFDPTargets NAMESPACE FFDP:: DESTINATION ${FFDP_PACKAGE_DIR} COMPONENT Development)
+list(JOIN FFDP_ITK_MODULES " " FFDP_ITK_MODULES_TEXT)
 configure_package_config_file(cmake/FFDPConfig.cmake.in ${FFDP_BINARY_DIR}/FFDPConfig.cmake
   INSTALL_DESTINATION ${FFDP_PACKAGE_DIR})
 write_basic_package_version_file(${FFDP_BINARY_DIR}/FFDPConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -16,6 +16,7 @@ option(FFDP_BUILD_EXAMPLES "Build the examples" ON)
 
 include(CTest) # BUILD_TESTING, on by default
 
+include(cmake/FFDPItkModules.cmake)
 set(FFDP_INSTALL_INCLUDE_DIR include/FFDP)
 add_subdirectory(src)
 include(cmake/FFDPInstall.cmake)
