@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "ffdpAdam.h"
 
-#include "ffdpAdamTerms.h"
+#include "ffdpAdamFactors.h"
 #include "ffdpCheck.h"
 #include "ffdpNotANumber.h"
 #include "ffdpParallel.h"
@@ -54,7 +54,7 @@ namespace
 {
 
 void
-Check(const AdamJob & job, const AdamParameters & parameters)
+Check(const AdamJob & job)
 {
   const struct
   {
@@ -71,11 +71,6 @@ Check(const AdamJob & job, const AdamParameters & parameters)
     Require(field.view.component[1] && !field.view.component[2] == !job.gradient.component[2],
             std::string(field.name) + " has too few components");
   }
-  const auto isMemory = [](double beta) { return beta >= 0 && beta < 1; };
-  Require(isMemory(parameters.beta1) && isMemory(parameters.beta2), "Adam's betas must be in [0, 1)");
-  Require(parameters.epsilon > 0 && float(parameters.epsilon) > 0, "Adam's epsilon must be positive");
-  Require(parameters.step >= 1, "Adam's steps are counted from 1");
-  Require(std::isfinite(parameters.gradientScale), "Adam's scale of the gradient must be finite");
 }
 
 } // namespace
@@ -103,15 +98,8 @@ AdamStep(const WarpView<float> & gradient,
   job.firstMoment = firstMoment;
   job.secondMoment = secondMoment;
   job.components = gradient.component[2] ? 3 : 2;
-  Check(job, parameters);
-  job.factors.gradientScale = float(parameters.gradientScale);
-  job.factors.keepFirst = float(parameters.beta1);
-  job.factors.addFirst = float(1 - parameters.beta1);
-  job.factors.keepSecond = float(parameters.beta2);
-  job.factors.addSecond = float(1 - parameters.beta2);
-  job.factors.correctFirst = float(1 / (1 - std::pow(parameters.beta1, double(parameters.step))));
-  job.factors.correctSecond = float(1 / (1 - std::pow(parameters.beta2, double(parameters.step))));
-  job.factors.epsilon = float(parameters.epsilon);
+  Check(job);
+  job.factors = MakeAdamFactors(parameters);
   for (int c = 0; c < 3; ++c)
   {
     job.axisWeight[c] = float(parameters.axisScale[c]);

@@ -90,7 +90,7 @@ DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reac
   plane.packed = packed;
   for (int c = 0; c < 3; ++c)
   {
-    plane.v[c] = sweep.v.Row(c, 0, rows.z);
+    plane.v[c] = sweep.v ? sweep.v.Row(c, 0, rows.z) : nullptr;
     plane.output[c] = sweep.output.Row(c, 0, rows.z);
   }
   plane.vRowStride = sweep.v.rowStride;
@@ -106,6 +106,23 @@ DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reac
   plane.boundAlongZ = sweep.boundAlongZ;
   plane.edge = sweep.border == WarpBorder::Edge;
   return plane;
+}
+
+/** Has rows of v written to `memory`, where the kernel finds them. */
+void
+ProvideRows(const WarpSweep & sweep, const SweepRows & rows, float * memory, WarpPlane & plane)
+{
+  const Extent & domain = sweep.u.domain;
+  for (int c = 0; c < 3; ++c)
+  {
+    float * component = memory + c * domain.x * domain.y;
+    for (std::int64_t y = rows.firstRow; y < rows.endRow; ++y)
+    {
+      sweep.provide(c, y, rows.z, component + y * domain.x);
+    }
+    plane.v[c] = component;
+  }
+  plane.vRowStride = domain.x;
 }
 
 } // namespace
@@ -129,6 +146,7 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
   const unsigned               workers = ResolveThreads(threads);
   std::vector<WarpRowsResult>  results(workers);
   AlignedBuffer<const float *> tables(std::size_t(workers * (2 * reach + 1)));
+  AlignedBuffer<float>         provided(sweep.provide ? std::size_t(3 * workers * domain.x * domain.y) : 0);
   const auto                   packPlane = FFDP_SELECT_KERNEL(PackWarpPlane);
   const auto warpRows = wantResidual ? FFDP_SELECT_KERNEL(WarpRows<true>) : FFDP_SELECT_KERNEL(WarpRows<false>);
 
@@ -143,7 +161,11 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
       // A plane outside has weight 0; the nearest one stands in for it.
       table[i] = window(std::max<std::int64_t>(0, std::min(domain.z - 1, rows.z - reach + i)));
     }
-    const WarpPlane plane = DescribePlane(sweep, rows, reach, table);
+    WarpPlane plane = DescribePlane(sweep, rows, reach, table);
+    if (sweep.provide)
+    {
+      ProvideRows(sweep, rows, provided.Data() + rows.worker * 3 * domain.x * domain.y, plane);
+    }
     WarpRowsResult  found = results[rows.worker];
     warpRows(plane, found);
     results[rows.worker] = found;

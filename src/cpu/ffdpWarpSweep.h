@@ -22,6 +22,7 @@
 #include "ffdpComposition.h"
 
 #include <cstdint>
+#include <functional>
 
 namespace ffdp
 {
@@ -43,6 +44,9 @@ struct WarpSweep
   float                 gain = 1;
   float                 boundAlongZ = 0; ///< of |step v_z|, where that is finite
   WarpBorder            border = WarpBorder::Zero;
+
+  /** Where there is no v to read: writes component c of its row y of plane z. */
+  std::function<void(int c, std::int64_t y, std::int64_t z, float * row)> provide;
 };
 
 /** Returns the largest finite |v(x) + u(x + step v(x))|^2 if `wantResidual`, or else 0. */

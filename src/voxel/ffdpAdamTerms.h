@@ -38,6 +38,13 @@ struct AdamFactors
   float epsilon = 0;
 };
 
+/** The direction that the moments of one component give. */
+FFDP_VOXEL_INLINE float
+AdamDirectionOfMoments(const AdamFactors & factors, float first, float second)
+{
+  return (factors.correctFirst * first) / (std::sqrt(factors.correctSecond * second) + factors.epsilon);
+}
+
 /** Updates both moments of one component and returns its direction. */
 FFDP_VOXEL_INLINE float
 AdamDirection(const AdamFactors & factors, float gradient, float & first, float & second)
@@ -45,7 +52,7 @@ AdamDirection(const AdamFactors & factors, float gradient, float & first, float 
   const float g = factors.gradientScale * gradient;
   first = factors.keepFirst * first + factors.addFirst * g;
   second = factors.keepSecond * second + factors.addSecond * (g * g);
-  return (factors.correctFirst * first) / (std::sqrt(factors.correctSecond * second) + factors.epsilon);
+  return AdamDirectionOfMoments(factors, first, second);
 }
 
 } // namespace ffdp

@@ -1,0 +1,179 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpBackend_h
+#define ffdpBackend_h
+
+#include "FFDPExport.h"
+#include "ffdpAdamComposition.h"
+#include "ffdpDownsample.h"
+#include "ffdpGaussian.h"
+#include "ffdpInverse.h"
+#include "ffdpJacobian.h"
+#include "ffdpLocalCorrelation.h"
+#include "ffdpMeanSquares.h"
+#include "ffdpMutualInformation.h"
+#include "ffdpSampler.h"
+#include "ffdpStatistics.h"
+#include "ffdpWarpGrid.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ffdp
+{
+
+/** A device with memory of its own and the fused primitives: what registration is written against.
+ *
+ * Views passed to a backend point to memory that it allocated. Calls are coarse (a whole slab of planes), so
+ * they are virtual; what they compute, and what they need as halo, is said where the primitive of the same name is
+ * declared. Results that are numbers come back to the host. */
+class FFDP_EXPORT Backend
+{
+public:
+  virtual ~Backend() = default;
+
+  virtual const char *
+  Name() const = 0;
+
+  /** Memory for floats or bytes on the device; throws std::bad_alloc. */
+  virtual void *
+  Allocate(std::size_t bytes) = 0;
+  virtual void
+  Free(void * memory) = 0;
+
+  virtual void
+  CopyFromHost(void * to, const void * from, std::size_t bytes) = 0;
+  virtual void
+  CopyToHost(void * to, const void * from, std::size_t bytes) = 0;
+  /** Within the device; the two may overlap. */
+  virtual void
+  Move(void * to, const void * from, std::size_t bytes) = 0;
+  virtual void
+  FillZero(void * memory, std::size_t bytes) = 0;
+
+  virtual void
+  Sample(const VolumeView<const float> & image,
+         const CompositeMap &            map,
+         const WarpInput &               u,
+         const VolumeView<float> &       output,
+         const SamplerParameters &       parameters) = 0;
+  virtual std::vector<MapGradient>
+  SampleBackward(const VolumeView<const float> & image,
+                 const CompositeMap &            map,
+                 const WarpInput &               u,
+                 const VolumeView<const float> & outputGradient,
+                 const WarpOutput &              warpGradient,
+                 bool                            mapGradient,
+                 const SamplerParameters &       parameters) = 0;
+
+  virtual LocalCorrelationResult
+  LocalCorrelation(const VolumeView<const float> &        fixed,
+                   const VolumeView<const float> &        moving,
+                   const VolumeView<const std::uint8_t> & mask,
+                   std::int64_t                           firstPlane,
+                   std::int64_t                           planes,
+                   const LocalCorrelationParameters &     parameters,
+                   const LocalCorrelationOutputs &        outputs) = 0;
+  virtual JointHistogram
+  ComputeJointHistogram(const MutualInformationParameters &    parameters,
+                        const VolumeView<const float> &        fixed,
+                        const VolumeView<const float> &        moving,
+                        const VolumeView<const std::uint8_t> & mask) = 0;
+  virtual void
+  MutualInformationGradient(const MutualInformation &              information,
+                            const VolumeView<const float> &        fixed,
+                            const VolumeView<const float> &        moving,
+                            const VolumeView<const std::uint8_t> & mask,
+                            const VolumeView<float> &              gradientMoving,
+                            const VolumeView<float> &              gradientFixed) = 0;
+  virtual MeanSquaresResult
+  MeanSquares(const VolumeView<const float> &        moving,
+              const VolumeView<const float> &        fixed,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<float> &              movingGradient,
+              const VolumeView<float> &              fixedGradient,
+              std::int64_t                           normalizer) = 0;
+
+  /** mask(x) = fixed(x) >= 1/2 and moved(x) >= 1/2, for the planes that the mask holds; a view that is not given
+   * counts as 1 everywhere. */
+  virtual void
+  CombineMasks(const VolumeView<const float> &   fixed,
+               const VolumeView<const float> &   moved,
+               const VolumeView<std::uint8_t> & mask) = 0;
+
+  virtual void
+  Scale(const VolumeView<float> & volume, float factor) = 0;
+
+  virtual void
+  SmoothGaussian(const WarpView<float> &    warp,
+                 std::int64_t               firstOwned,
+                 std::int64_t               ownedPlanes,
+                 const GaussianParameters & parameters) = 0;
+  virtual void
+  Downsample(const VolumeView<const float> & fine,
+             const VolumeView<float> &       coarse,
+             const GridMap &                 map,
+             const DownsampleParameters &    parameters) = 0;
+  virtual void
+  UpsampleWarp(const WarpView<const float> & coarse, const WarpView<float> & fine, const GridMap & map) = 0;
+
+  virtual double
+  AdamStep(const WarpView<float> & gradient,
+           const WarpView<float> & firstMoment,
+           const WarpView<float> & secondMoment,
+           const AdamParameters &  parameters) = 0;
+  virtual void
+  ComposeAdamStep(const WarpView<float> &           u,
+                  std::int64_t                      firstOwned,
+                  std::int64_t                      ownedPlanes,
+                  const WarpView<const float> &     firstMoment,
+                  const WarpView<const float> &     secondMoment,
+                  const AdamParameters &            adam,
+                  const AdamCompositionParameters & parameters) = 0;
+  virtual void
+  ComposeWarps(const WarpView<float> &       u,
+               std::int64_t                  firstOwned,
+               std::int64_t                  ownedPlanes,
+               const WarpView<const float> & v,
+               const CompositionParameters & parameters) = 0;
+  virtual float
+  IterateInverse(const WarpView<const float> & u,
+                 const WarpView<float> &       w,
+                 const InverseStepParameters & parameters) = 0;
+  virtual JacobianResult
+  JacobianDeterminant(const WarpView<const float> & warp,
+                      std::int64_t                  firstPlane,
+                      std::int64_t                  planes,
+                      const VolumeView<float> &     determinant) = 0;
+
+  virtual WarpSize
+  MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3]) = 0;
+  virtual std::vector<Statistics>
+  PlaneStatistics(const VolumeView<const float> & image) = 0;
+  virtual IntensityHistogram
+  MeasureHistogram(const VolumeView<const float> & image, float low, float high, std::int64_t bins) = 0;
+};
+
+/** The processor, with `threads` threads (0: ITK's default). */
+FFDP_EXPORT std::unique_ptr<Backend>
+            MakeCpuBackend(unsigned threads = 0);
+
+} // namespace ffdp
+
+#endif

@@ -1,0 +1,66 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpCommunicator_h
+#define ffdpCommunicator_h
+
+#include "FFDPExport.h"
+#include "ffdpVolume.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ffdp
+{
+
+/** The processes that solve one problem together. Every call is made by all of them, in the same order. */
+class FFDP_EXPORT Communicator
+{
+public:
+  virtual ~Communicator() = default;
+
+  virtual int
+  Rank() const = 0;
+  virtual int
+  Size() const = 0;
+
+  /** The largest of each value over the ranks, on all ranks. */
+  virtual void
+  Maximum(double * values, std::size_t count) = 0;
+
+  /** Sums of integers, which no order of addition changes. */
+  virtual void
+  Sum(std::int64_t * values, std::size_t count) = 0;
+
+  /** The values of all ranks one after the other, on all ranks: sums per plane come together in plane order. */
+  virtual std::vector<double>
+  Gather(const std::vector<double> & own) = 0;
+
+  /** Fills the planes that a view holds beyond [owned.first, owned.end), up to `halo` of them on either side, with
+   * what the neighbors own. The memory is the backend's. */
+  virtual void
+  ExchangeHalo(const WarpView<float> & field, const PlaneRange & owned, std::int64_t halo) = 0;
+};
+
+/** One process by itself: the case of one rank. */
+FFDP_EXPORT std::unique_ptr<Communicator>
+            MakeSelfCommunicator();
+
+} // namespace ffdp
+
+#endif

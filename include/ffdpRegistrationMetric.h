@@ -1,0 +1,45 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpRegistrationMetric_h
+#define ffdpRegistrationMetric_h
+
+namespace ffdp
+{
+
+/** How a pair of images is compared. All values are losses: smaller is more similar. */
+struct RegistrationMetric
+{
+  enum class Kind
+  {
+    LocalCorrelation, ///< minus the mean squared correlation of windows, in [-1, 0]
+    MutualInformation,
+    MeanSquares ///< in units of the product of both images' standard deviations
+  };
+
+  Kind   kind = Kind::LocalCorrelation;
+  int    pair = 0;        ///< which of the image pairs
+  double weight = 1;      ///< in the sum of all metrics
+  int    radius = 3;      ///< LocalCorrelation: windows of 2 radius + 1 voxels of the level
+  double epsilon = 1e-3;  ///< LocalCorrelation: contrast below this part of the images' own counts as noise
+  bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation
+  int    bins = 32;       ///< MutualInformation
+};
+
+} // namespace ffdp
+
+#endif

@@ -1,0 +1,43 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+// Compiled once per instruction set; see ffdpForEachInstructionSet.h.
+
+namespace ffdp
+{
+namespace FFDP_ISA
+{
+
+/** scale times the direction of one component of a row. */
+inline void
+AdamDirectionsOfRow(const AdamFactors & inMemory,
+                    const float * __restrict first,
+                    const float * __restrict second,
+                    float        scale,
+                    std::int64_t count,
+                    float * __restrict directions)
+{
+  const AdamFactors factors = inMemory;
+  FFDP_SIMD
+  for (std::int64_t i = 0; i < count; ++i)
+  {
+    directions[i] = scale * AdamDirectionOfMoments(factors, first[i], second[i]);
+  }
+}
+
+} // namespace FFDP_ISA
+} // namespace ffdp

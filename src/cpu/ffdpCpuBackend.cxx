@@ -1,0 +1,265 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpBackend.h"
+
+#include "ffdpCheck.h"
+#include "ffdpParallel.h"
+
+#include <cstring>
+#include <new>
+
+namespace ffdp
+{
+namespace
+{
+
+class CpuBackend : public Backend
+{
+public:
+  explicit CpuBackend(unsigned threads)
+    : m_Threads(threads)
+  {}
+
+  const char *
+  Name() const override
+  {
+    return "cpu";
+  }
+
+  void *
+  Allocate(std::size_t bytes) override
+  {
+    return ::operator new(bytes, Alignment);
+  }
+  void
+  Free(void * memory) override
+  {
+    ::operator delete(memory, Alignment);
+  }
+  void
+  CopyFromHost(void * to, const void * from, std::size_t bytes) override
+  {
+    std::memcpy(to, from, bytes);
+  }
+  void
+  CopyToHost(void * to, const void * from, std::size_t bytes) override
+  {
+    std::memcpy(to, from, bytes);
+  }
+  void
+  Move(void * to, const void * from, std::size_t bytes) override
+  {
+    std::memmove(to, from, bytes);
+  }
+  void
+  FillZero(void * memory, std::size_t bytes) override
+  {
+    std::memset(memory, 0, bytes);
+  }
+
+  void
+  Sample(const VolumeView<const float> & image,
+         const CompositeMap &            map,
+         const WarpInput &               u,
+         const VolumeView<float> &       output,
+         const SamplerParameters &       parameters) override
+  {
+    ffdp::Sample(image, map, u, output, parameters, m_Threads);
+  }
+  std::vector<MapGradient>
+  SampleBackward(const VolumeView<const float> & image,
+                 const CompositeMap &            map,
+                 const WarpInput &               u,
+                 const VolumeView<const float> & outputGradient,
+                 const WarpOutput &              warpGradient,
+                 bool                            mapGradient,
+                 const SamplerParameters &       parameters) override
+  {
+    return ffdp::SampleBackward(image, map, u, outputGradient, warpGradient, mapGradient, parameters, m_Threads);
+  }
+
+  LocalCorrelationResult
+  LocalCorrelation(const VolumeView<const float> &        fixed,
+                   const VolumeView<const float> &        moving,
+                   const VolumeView<const std::uint8_t> & mask,
+                   std::int64_t                           firstPlane,
+                   std::int64_t                           planes,
+                   const LocalCorrelationParameters &     parameters,
+                   const LocalCorrelationOutputs &        outputs) override
+  {
+    return ffdp::LocalCorrelation(fixed, moving, mask, firstPlane, planes, parameters, outputs, m_Threads);
+  }
+  JointHistogram
+  ComputeJointHistogram(const MutualInformationParameters &    parameters,
+                        const VolumeView<const float> &        fixed,
+                        const VolumeView<const float> &        moving,
+                        const VolumeView<const std::uint8_t> & mask) override
+  {
+    return ffdp::ComputeJointHistogram(parameters, fixed, moving, mask, m_Threads);
+  }
+  void
+  MutualInformationGradient(const MutualInformation &              information,
+                            const VolumeView<const float> &        fixed,
+                            const VolumeView<const float> &        moving,
+                            const VolumeView<const std::uint8_t> & mask,
+                            const VolumeView<float> &              gradientMoving,
+                            const VolumeView<float> &              gradientFixed) override
+  {
+    ffdp::MutualInformationGradient(information, fixed, moving, mask, gradientMoving, gradientFixed, m_Threads);
+  }
+  MeanSquaresResult
+  MeanSquares(const VolumeView<const float> &        moving,
+              const VolumeView<const float> &        fixed,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<float> &              movingGradient,
+              const VolumeView<float> &              fixedGradient,
+              std::int64_t                           normalizer) override
+  {
+    return ffdp::MeanSquares(moving, fixed, mask, movingGradient, fixedGradient, normalizer, m_Threads);
+  }
+  void
+  CombineMasks(const VolumeView<const float> &  fixed,
+               const VolumeView<const float> &  moved,
+               const VolumeView<std::uint8_t> & mask) override
+  {
+    ParallelFor(mask.planes, m_Threads, [&](std::int64_t plane, unsigned) {
+      const std::int64_t z = mask.firstPlane + plane;
+      for (std::int64_t y = 0; y < mask.domain.y; ++y)
+      {
+        const float *  f = fixed ? fixed.Row(y, z) : nullptr;
+        const float *  m = moved ? moved.Row(y, z) : nullptr;
+        std::uint8_t * to = mask.Row(y, z);
+        for (std::int64_t x = 0; x < mask.domain.x; ++x)
+        {
+          to[x] = (!f || f[x] >= 0.5f) && (!m || m[x] >= 0.5f) ? 1 : 0;
+        }
+      }
+    });
+  }
+
+  void
+  Scale(const VolumeView<float> & volume, float factor) override
+  {
+    ParallelFor(volume.planes, m_Threads, [&](std::int64_t plane, unsigned) {
+      for (std::int64_t y = 0; y < volume.domain.y; ++y)
+      {
+        float * row = volume.Row(y, volume.firstPlane + plane);
+        for (std::int64_t x = 0; x < volume.domain.x; ++x)
+        {
+          row[x] *= factor;
+        }
+      }
+    });
+  }
+
+  void
+  SmoothGaussian(const WarpView<float> &    warp,
+                 std::int64_t               firstOwned,
+                 std::int64_t               ownedPlanes,
+                 const GaussianParameters & parameters) override
+  {
+    ffdp::SmoothGaussian(warp, firstOwned, ownedPlanes, parameters, m_Threads);
+  }
+  void
+  Downsample(const VolumeView<const float> & fine,
+             const VolumeView<float> &       coarse,
+             const GridMap &                 map,
+             const DownsampleParameters &    parameters) override
+  {
+    ffdp::Downsample(fine, coarse, map, parameters, m_Threads);
+  }
+  void
+  UpsampleWarp(const WarpView<const float> & coarse, const WarpView<float> & fine, const GridMap & map) override
+  {
+    ffdp::UpsampleWarp(coarse, fine, map, m_Threads);
+  }
+
+  double
+  AdamStep(const WarpView<float> & gradient,
+           const WarpView<float> & firstMoment,
+           const WarpView<float> & secondMoment,
+           const AdamParameters &  parameters) override
+  {
+    return ffdp::AdamStep(gradient, firstMoment, secondMoment, parameters, m_Threads);
+  }
+  void
+  ComposeAdamStep(const WarpView<float> &           u,
+                  std::int64_t                      firstOwned,
+                  std::int64_t                      ownedPlanes,
+                  const WarpView<const float> &     firstMoment,
+                  const WarpView<const float> &     secondMoment,
+                  const AdamParameters &            adam,
+                  const AdamCompositionParameters & parameters) override
+  {
+    ffdp::ComposeAdamStep(u, firstOwned, ownedPlanes, firstMoment, secondMoment, adam, parameters, m_Threads);
+  }
+  void
+  ComposeWarps(const WarpView<float> &       u,
+               std::int64_t                  firstOwned,
+               std::int64_t                  ownedPlanes,
+               const WarpView<const float> & v,
+               const CompositionParameters & parameters) override
+  {
+    ffdp::ComposeWarps(u, firstOwned, ownedPlanes, v, parameters, m_Threads);
+  }
+  float
+  IterateInverse(const WarpView<const float> & u,
+                 const WarpView<float> &       w,
+                 const InverseStepParameters & parameters) override
+  {
+    return ffdp::IterateInverse(u, w, parameters, m_Threads);
+  }
+  JacobianResult
+  JacobianDeterminant(const WarpView<const float> & warp,
+                      std::int64_t                  firstPlane,
+                      std::int64_t                  planes,
+                      const VolumeView<float> &     determinant) override
+  {
+    return ffdp::JacobianDeterminant(warp, firstPlane, planes, determinant, {}, m_Threads);
+  }
+
+  WarpSize
+  MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3]) override
+  {
+    return ffdp::MeasureWarp(warp, axisScale, m_Threads);
+  }
+  std::vector<Statistics>
+  PlaneStatistics(const VolumeView<const float> & image) override
+  {
+    return ffdp::PlaneStatistics(image, {}, m_Threads);
+  }
+  IntensityHistogram
+  MeasureHistogram(const VolumeView<const float> & image, float low, float high, std::int64_t bins) override
+  {
+    return ffdp::MeasureHistogram(image, low, high, {}, bins, m_Threads);
+  }
+
+private:
+  static constexpr std::align_val_t Alignment{ 64 };
+  unsigned                          m_Threads;
+};
+
+} // namespace
+
+std::unique_ptr<Backend>
+MakeCpuBackend(unsigned threads)
+{
+  return std::make_unique<CpuBackend>(threads);
+}
+
+} // namespace ffdp

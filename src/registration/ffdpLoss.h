@@ -1,0 +1,148 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpLoss_h
+#define ffdpLoss_h
+
+#include "ffdpAffineMap.h"
+#include "ffdpBackend.h"
+#include "ffdpCommunicator.h"
+#include "ffdpPlaneWindow.h"
+#include "ffdpRegistrationMetric.h"
+
+#include <vector>
+
+namespace ffdp
+{
+
+/** A pair of images as one level sees it. Masks are floats, 1 inside and 0 outside; not given: inside everywhere. */
+struct LevelPair
+{
+  VolumeView<const float> fixed;
+  VolumeView<const float> moving;
+  VolumeView<const float> fixedMask;
+  VolumeView<const float> movingMask;
+  AffineMap               fixedToPhysical;  ///< index to mm
+  AffineMap               physicalToMoving; ///< mm to index
+};
+
+/** The weighted sum of all metrics over all pairs, and its gradient, under phi(x) = A (x + u(x)) + t in mm.
+ *
+ * A sweep goes through the planes of the fixed grid in ascending order and asks for the gradient of some planes at a
+ * time; moving images are sampled as far ahead as windows reach, and forgotten behind them. So nothing as large as
+ * the images is kept. */
+class Loss
+{
+public:
+  Loss(Backend & backend, Communicator & communicator, const std::vector<LevelPair> & pairs,
+       const std::vector<RegistrationMetric> & metrics, std::int64_t planesAtATime);
+
+  /** Starts a sweep. u is in voxels of the fixed grid; it may be missing. It must not change before the sweep ends. */
+  void
+  Begin(const AffineMap & physical, const WarpView<const float> & u);
+
+  /** dL/du, in voxels, for the planes [first, end) that follow those of the last call; `gradient` holds exactly them.
+   * At most as many planes as the constructor was told. */
+  void
+  WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient);
+
+  /** The gradient for the physical map, of the planes [first, end); dL/dA and dL/dt are complete after the last. */
+  void
+  AddMapGradient(std::int64_t first, std::int64_t end);
+
+  /** Like the above without a gradient. */
+  void
+  AddValue(std::int64_t first, std::int64_t end);
+
+  /** The loss, once the sweep has seen all planes. */
+  double
+  Value() const;
+
+  /** dL/dA (row major) and dL/dt of the physical map, once the sweep has seen all planes. */
+  MapGradient
+  PhysicalMapGradient() const;
+
+  const Extent &
+  Domain() const
+  {
+    return m_Pairs.front().images.fixed.domain;
+  }
+
+private:
+  struct Pair
+  {
+    LevelPair                 images;
+    CompositeMap              map;
+    std::int64_t              halo = 0; ///< of its metrics
+    PlaneWindow<float>        moved;
+    PlaneWindow<float>        movedMask;
+    PlaneWindow<std::uint8_t> mask;
+    std::vector<MapGradient>  planeGradients;
+
+    bool
+    IsMasked() const
+    {
+      return bool(images.fixedMask) || bool(images.movingMask);
+    }
+    VolumeView<const std::uint8_t>
+    Mask() const
+    {
+      return this->IsMasked() ? VolumeView<const std::uint8_t>(mask.Volume()) : VolumeView<const std::uint8_t>();
+    }
+  };
+  struct Term
+  {
+    RegistrationMetric          metric;
+    LocalCorrelationParameters  correlation;
+    MutualInformationParameters histogram;
+    double                      scale = 1; ///< of the gradient and the value, besides the weight
+    MutualInformation           information;
+    PlaneSums                   sums;
+  };
+
+  Statistics
+  MeasureImage(const VolumeView<const float> & image) const;
+  IntensityRange
+  MeasureRange(const VolumeView<const float> & image, const Statistics & statistics) const;
+  void
+  PrepareTerm(Term & term);
+  void
+  MeasureInformation();
+  void
+  SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end);
+  /** Writes weight * dL/dmoved of a term to m_LossGradient, if wanted, and adds to its sums. */
+  void
+  EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient);
+  WarpInput
+  Displacement() const
+  {
+    return m_Warp ? WarpInput(m_Warp) : WarpInput();
+  }
+
+  Backend &          m_Backend;
+  Communicator &     m_Communicator;
+  std::vector<Pair>  m_Pairs;
+  std::vector<Term>  m_Terms;
+  std::int64_t       m_PlanesAtATime;
+  PlaneWindow<float> m_LossGradient;
+  AffineMap          m_Physical;
+  WarpView<const float> m_Warp;
+};
+
+} // namespace ffdp
+
+#endif

@@ -1,0 +1,75 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpPyramid.h"
+
+#include <cmath>
+
+namespace ffdp
+{
+
+std::array<double, 3>
+SpacingOf(const AffineMap & map)
+{
+  std::array<double, 3> spacing;
+  for (int c = 0; c < 3; ++c)
+  {
+    spacing[c] = std::sqrt(map.A[c] * map.A[c] + map.A[3 + c] * map.A[3 + c] + map.A[6 + c] * map.A[6 + c]);
+  }
+  return spacing;
+}
+
+LevelImage::LevelImage(Backend & backend, const PlacedImage & full, const Extent & size)
+  : m_Image(full)
+{
+  const Extent & fine = full.voxels.domain;
+  if (size == fine)
+  {
+    return;
+  }
+  m_Map = GridMap::Centered(fine, size);
+  m_Memory = DeviceArray<float>(backend, size.Voxels());
+  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), m_Map, DownsampleParameters{});
+  m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
+  AffineMap toFine;
+  toFine.A = { { m_Map.scale[0], 0, 0, 0, m_Map.scale[1], 0, 0, 0, m_Map.scale[2] } };
+  toFine.t = { { m_Map.offset[0], m_Map.offset[1], m_Map.offset[2] } };
+  m_Image.indexToPhysical = full.indexToPhysical * toFine;
+}
+
+Extent
+SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing)
+{
+  const std::array<double, 3> own = SpacingOf(full.indexToPhysical);
+  const Extent &              size = full.voxels.domain;
+  const auto                  shrink = [](std::int64_t n, double from, double to) {
+    return to > from ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * from / to + 1e-6))) : n;
+  };
+  return Extent{ shrink(size.x, own[0], spacing[0]),
+                 shrink(size.y, own[1], spacing[1]),
+                 shrink(size.z, own[2], spacing[2]) };
+}
+
+std::int64_t
+PlanesAtATime(const Extent & domain)
+{
+  constexpr std::int64_t Voxels = 1 << 20;
+  const std::int64_t     planes = (Voxels + domain.x * domain.y - 1) / (domain.x * domain.y);
+  return std::min(domain.z, std::max<std::int64_t>(8, planes));
+}
+
+} // namespace ffdp

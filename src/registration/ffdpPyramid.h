@@ -1,0 +1,76 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpPyramid_h
+#define ffdpPyramid_h
+
+#include "ffdpAffineMap.h"
+#include "ffdpPlaneWindow.h"
+
+namespace ffdp
+{
+
+/** Edges of a voxel in mm: the lengths of the columns of a map from index to mm. */
+std::array<double, 3>
+SpacingOf(const AffineMap & indexToPhysical);
+
+/** An image in the memory of a backend, with its place in space. */
+struct PlacedImage
+{
+  VolumeView<const float> voxels;
+  AffineMap               indexToPhysical;
+};
+
+/** An image at a level of a pyramid. */
+class LevelImage
+{
+public:
+  LevelImage() = default;
+
+  /** The image itself where `size` is its own, otherwise smoothed and resampled to `size` voxels over the same part
+   * of space. */
+  LevelImage(Backend & backend, const PlacedImage & full, const Extent & size);
+
+  const PlacedImage &
+  Image() const
+  {
+    return m_Image;
+  }
+  /** Where this grid lies in the full one. */
+  const GridMap &
+  Map() const
+  {
+    return m_Map;
+  }
+
+private:
+  DeviceArray<float> m_Memory;
+  PlacedImage        m_Image;
+  GridMap            m_Map;
+};
+
+/** The size at which an image has voxels of about `spacing` mm, and never more voxels than it has. */
+Extent
+SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);
+
+/** Planes to work on at a time: enough for all threads, few enough to be small. */
+std::int64_t
+PlanesAtATime(const Extent & domain);
+
+} // namespace ffdp
+
+#endif
