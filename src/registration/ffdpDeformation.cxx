@@ -33,13 +33,15 @@ Deformation::Deformation(Backend &                     backend,
   , m_Parameters(parameters)
   , m_PlanesAtATime(planesAtATime)
   , m_Domain(domain)
-  , m_Memory(backend, 9 * domain.Voxels())
+  , m_WarpMemory(backend, 3 * domain.Voxels())
+  , m_MomentMemory(backend, 6 * domain.Voxels())
 {
   const std::int64_t n = domain.Voxels();
-  m_Warp = WarpView<float>::Planar(m_Memory.Data(), domain);
-  m_First = WarpView<float>::Planar(m_Memory.Data() + 3 * n, domain);
-  m_Second = WarpView<float>::Planar(m_Memory.Data() + 6 * n, domain);
-  m_Memory.FillZero();
+  m_Warp = WarpView<float>::Planar(m_WarpMemory.Data(), domain);
+  m_First = WarpView<float>::Planar(m_MomentMemory.Data(), domain);
+  m_Second = WarpView<float>::Planar(m_MomentMemory.Data() + 3 * n, domain);
+  m_WarpMemory.FillZero();
+  m_MomentMemory.FillZero();
 
   const std::int64_t size[3] = { domain.x, domain.y, domain.z };
   double             shortest = 0;
@@ -55,6 +57,14 @@ Deformation::Deformation(Backend &                     backend,
   const std::int64_t reach = GaussianRadius(parameters.gradientSigma);
   m_Raw = PlaneWindow<float>(backend, domain, 3, planesAtATime + 2 * reach);
   m_Smoothed = PlaneWindow<float>(backend, domain, 3, planesAtATime + 2 * reach);
+}
+
+void
+Deformation::ForgetMoments()
+{
+  m_MomentMemory = DeviceArray<float>();
+  m_Raw = PlaneWindow<float>();
+  m_Smoothed = PlaneWindow<float>();
 }
 
 void

@@ -56,6 +56,10 @@ public:
     return m_Warp;
   }
 
+  /** Gives the memory of the moments back; no step can follow. */
+  void
+  ForgetMoments();
+
   /** Starts from the warp of a coarser level, whose grid lies in this one as `map` says. */
   void
   Upsample(const WarpView<const float> & coarse, const GridMap & map);
@@ -83,7 +87,7 @@ private:
   std::int64_t          m_PlanesAtATime;
   Extent                m_Domain;
   double                m_AxisScale[3]; ///< edge of a voxel by the shortest edge
-  DeviceArray<float>    m_Memory;
+  DeviceArray<float>    m_WarpMemory, m_MomentMemory;
   WarpView<float>       m_Warp, m_First, m_Second;
   PlaneWindow<float>    m_Raw, m_Smoothed;
   AdamParameters        m_Adam;

@@ -20,6 +20,7 @@
 
 #include "ffdpAffineMap.h"
 #include "ffdpPlaneWindow.h"
+#include "ffdpRegistration.h"
 
 namespace ffdp
 {
@@ -27,13 +28,6 @@ namespace ffdp
 /** Edges of a voxel in mm: the lengths of the columns of a map from index to mm. */
 std::array<double, 3>
 SpacingOf(const AffineMap & indexToPhysical);
-
-/** An image in the memory of a backend, with its place in space. */
-struct PlacedImage
-{
-  VolumeView<const float> voxels;
-  AffineMap               indexToPhysical;
-};
 
 /** An image at a level of a pyramid. */
 class LevelImage

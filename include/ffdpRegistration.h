@@ -1,0 +1,148 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpRegistration_h
+#define ffdpRegistration_h
+
+#include "FFDPExport.h"
+#include "ffdpAffineMap.h"
+#include "ffdpBackend.h"
+#include "ffdpCommunicator.h"
+#include "ffdpRegistrationMetric.h"
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/** Registration: from pairs of images to the transform that takes a point of the fixed image to the moving one,
+ *
+ *   phi(x) = A (x + u(x)) + t,     x in mm of the fixed image,
+ *
+ * as a sequence of stages that each start where the one before ended. u is a warp of the fixed image's space by
+ * itself: what ANTs writes as 1Warp.nii.gz, applied before 0GenericAffine.mat. */
+namespace ffdp
+{
+
+/** An image in memory with its place in space: mm = indexToPhysical(index). */
+struct PlacedImage
+{
+  VolumeView<const float> voxels;
+  AffineMap               indexToPhysical;
+};
+
+/** Two images to align. A mask is on its image's grid, 0 outside and 1 inside; without voxels: all is inside. */
+struct ImagePair
+{
+  PlacedImage             fixed;
+  PlacedImage             moving;
+  VolumeView<const float> fixedMask;
+  VolumeView<const float> movingMask;
+};
+
+struct RegistrationStage
+{
+  enum class Kind
+  {
+    Moments, ///< centers of mass, then a search over rotations on coarse images
+    Rigid,
+    Similarity,
+    Affine,
+    Greedy ///< a diffeomorphic warp of the fixed grid
+  };
+
+  Kind                            kind = Kind::Greedy;
+  std::vector<RegistrationMetric> metrics = { RegistrationMetric() };
+  std::vector<double>             shrinkFactors = { 4, 2, 1 }; ///< of the levels, in voxels of the fixed image
+  std::vector<int>                iterations = { 100, 50, 25 };
+  double tolerance = 1e-3; ///< stop a level when its loss falls per iteration by less than this part of its whole fall
+  int    window = 10;      ///< losses that a slope is fitted to
+  int    smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
+
+  /** Linear stages: mm per iteration at the start of a level, in voxels of the level, at the corners of the image.
+   * Greedy: the largest step, times half a voxel. */
+  double learningRate = 0.5;
+
+  // Moments
+  double searchAngle = 45; ///< degrees about each axis; 0: keep the orientation
+  double searchStep = 15;
+
+  // Greedy; sigmas in voxels of the level
+  double gradientSigma = 2;
+  double warpSigma = 0.5;
+  double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps the warp from moving along an axis of the fixed grid
+};
+
+/** What an observer is told after each iteration. */
+struct RegistrationProgress
+{
+  int         stage = 0;
+  const char * stageName = "";
+  int         level = 0;
+  int         levels = 0;
+  Extent      levelSize;
+  int         iteration = 0;  ///< from 1
+  int         iterations = 0; ///< at most
+  double      value = 0;      ///< the loss before this iteration's step
+  double      step = 0;       ///< largest movement of a voxel in this iteration, in voxels of the level
+  double      fraction = 0;   ///< of the work of all stages that is done, by voxels
+};
+
+struct LevelReport
+{
+  int    stage = 0;
+  Extent size;
+  int    iterations = 0;
+  double firstValue = 0;
+  double lastValue = 0;
+  double seconds = 0;
+};
+
+struct RegistrationResult
+{
+  AffineMap          affine; ///< A, t
+  Extent             warpSize;
+  std::vector<float> warp;        ///< u in voxels of the fixed image, three planar volumes; empty without a warp
+  std::vector<float> inverseWarp; ///< (id + u)^-1 - id, likewise
+  double             inverseResidual = 0; ///< largest error of the inverse, voxels
+  double             smallestJacobian = 1;
+  std::int64_t       folds = 0; ///< voxels with a determinant that is not positive
+  std::vector<LevelReport>  levels;
+  std::vector<std::string> notes; ///< what was done differently from what was asked
+};
+
+/** Thrown by Register() when the observer asks to stop. */
+class FFDP_EXPORT RegistrationAborted : public std::runtime_error
+{
+public:
+  RegistrationAborted();
+  ~RegistrationAborted() override;
+};
+
+/** Runs the stages. All pairs have the fixed grid of the first. The observer returns false to stop.
+ * Throws std::invalid_argument for what cannot be registered, RegistrationAborted. */
+FFDP_EXPORT RegistrationResult
+Register(Backend &                                                  backend,
+         Communicator &                                             communicator,
+         const std::vector<ImagePair> &                             pairs,
+         const AffineMap &                                          initial,
+         const std::vector<RegistrationStage> &                     stages,
+         const std::function<bool(const RegistrationProgress &)> & observer = {});
+
+} // namespace ffdp
+
+#endif

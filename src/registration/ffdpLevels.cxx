@@ -1,0 +1,83 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpLevels.h"
+
+#include <sstream>
+
+namespace ffdp
+{
+
+Level::Level(Backend & backend, const std::vector<ImagePair> & pairs, const Extent & size)
+{
+  m_Images.reserve(4 * pairs.size());
+  const auto shrink = [&](const PlacedImage & image, const Extent & to) -> const PlacedImage & {
+    m_Images.emplace_back(backend, image, to);
+    return m_Images.back().Image();
+  };
+  for (const ImagePair & pair : pairs)
+  {
+    const PlacedImage & fixed = shrink(pair.fixed, size);
+    const Extent        movingSize = SizeAtSpacing(pair.moving, SpacingOf(fixed.indexToPhysical));
+    const PlacedImage & moving = shrink(pair.moving, movingSize);
+
+    LevelPair level;
+    level.fixed = fixed.voxels;
+    level.moving = moving.voxels;
+    level.fixedToPhysical = fixed.indexToPhysical;
+    level.physicalToMoving = moving.indexToPhysical.Inverse();
+    if (pair.fixedMask)
+    {
+      level.fixedMask = shrink({ pair.fixedMask, pair.fixed.indexToPhysical }, size).voxels;
+    }
+    if (pair.movingMask)
+    {
+      level.movingMask = shrink({ pair.movingMask, pair.moving.indexToPhysical }, movingSize).voxels;
+    }
+    m_Pairs.push_back(level);
+  }
+}
+
+std::vector<PlannedLevel>
+PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes)
+{
+  Require(!stage.shrinkFactors.empty() && stage.shrinkFactors.size() == stage.iterations.size(),
+          "a stage needs as many shrink factors as numbers of iterations, and at least one");
+  std::vector<PlannedLevel> levels;
+  for (std::size_t i = 0; i < stage.shrinkFactors.size(); ++i)
+  {
+    Require(stage.shrinkFactors[i] >= 1 && (i == 0 || stage.shrinkFactors[i] < stage.shrinkFactors[i - 1]),
+            "shrink factors must fall from level to level and not be below 1");
+    Require(stage.iterations[i] >= 0, "a number of iterations cannot be negative");
+    const PlannedLevel level{ LevelSize(full, stage.shrinkFactors[i], stage.smallestSize), stage.iterations[i] };
+    if (!levels.empty() && levels.back().size == level.size)
+    {
+      std::ostringstream note;
+      note << "the level with shrink factor " << stage.shrinkFactors[i - 1]
+           << " was left out: the image is too small to tell it from the next";
+      notes.push_back(note.str());
+      levels.back() = level;
+    }
+    else
+    {
+      levels.push_back(level);
+    }
+  }
+  return levels;
+}
+
+} // namespace ffdp

@@ -1,0 +1,72 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpLevels_h
+#define ffdpLevels_h
+
+#include "ffdpLoss.h"
+#include "ffdpPyramid.h"
+
+namespace ffdp
+{
+
+/** All pairs at one level of the pyramid. Moving images get voxels of about the size that the fixed ones have. */
+class Level
+{
+public:
+  Level(Backend & backend, const std::vector<ImagePair> & pairs, const Extent & size);
+
+  const std::vector<LevelPair> &
+  Pairs() const
+  {
+    return m_Pairs;
+  }
+  const Extent &
+  Size() const
+  {
+    return m_Pairs.front().fixed.domain;
+  }
+  const PlacedImage &
+  Fixed() const
+  {
+    return m_Images.front().Image();
+  }
+  const PlacedImage &
+  Moving() const
+  {
+    return m_Images[1].Image();
+  }
+
+private:
+  std::vector<LevelImage> m_Images; ///< fixed and moving image of each pair, then masks
+  std::vector<LevelPair>  m_Pairs;
+};
+
+/** A level that a stage goes through. */
+struct PlannedLevel
+{
+  Extent size;
+  int    iterations = 0;
+};
+
+/** The levels of a stage, without those that would repeat the size of another; notes tell what was left out. */
+std::vector<PlannedLevel>
+PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes);
+
+} // namespace ffdp
+
+#endif

@@ -1,0 +1,66 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpLinearOptimizer_h
+#define ffdpLinearOptimizer_h
+
+#include "ffdpLoss.h"
+#include "ffdpRegistration.h"
+
+namespace ffdp
+{
+
+/** A linear map about a center, and the ways in which a stage may change it: y = A (x - c) + b.
+ *
+ * A changes by factors from the left, I + sum of p_k E_k, with generators E_k of the stage's kind (rotations as exact
+ * rotations). Parameters are scaled such that one unit moves the corners of the image by about one mm, so that a
+ * degree and a millimeter mean the same to the optimizer. */
+class LinearOptimizer
+{
+public:
+  LinearOptimizer(RegistrationStage::Kind kind, const PlacedImage & fixed, const AffineMap & start, bool planar);
+
+  AffineMap
+  Map() const;
+
+  /** One step of Adam against a gradient for the physical map (Loss::PhysicalMapGradient), of `length` mm at most per
+   * parameter. */
+  void
+  Step(const MapGradient & gradient, double length);
+
+  /** Forgets what the optimizer remembers of gradients. */
+  void
+  Restart();
+
+private:
+  std::vector<double>
+  ProjectGradient(const MapGradient & gradient) const;
+
+  bool                               m_Rigid = false;
+  std::vector<std::array<double, 9>> m_Generators;
+  std::array<double, 3>              m_Center;
+  double                             m_Radius = 1; ///< mm from the center to where a unit is measured
+  bool                               m_Planar;     ///< 2-D: the third axis stays
+  std::array<double, 9>              m_A;
+  std::array<double, 3>              m_B;
+  std::vector<double>                m_First, m_Second;
+  int                                m_Steps = 0;
+};
+
+} // namespace ffdp
+
+#endif
