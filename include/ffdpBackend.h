@@ -156,6 +156,8 @@ public:
   IterateInverse(const WarpView<const float> & u,
                  const WarpView<float> &       w,
                  const InverseStepParameters & parameters) = 0;
+  virtual float
+  RefineInverse(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement) = 0;
   virtual JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

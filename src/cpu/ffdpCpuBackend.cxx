@@ -224,6 +224,11 @@ public:
   {
     return ffdp::IterateInverse(u, w, parameters, m_Threads);
   }
+  float
+  RefineInverse(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement) override
+  {
+    return ffdp::RefineInverse(u, w, refinement, m_Threads);
+  }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

@@ -17,12 +17,15 @@
  *=========================================================================*/
 #include "ffdpInverse.h"
 
+#include "ffdpInverseTerms.h"
 #include "ffdpParallel.h"
 #include "ffdpWarpGrid.h"
 #include "ffdpWarpSweep.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace ffdp
 {
@@ -127,6 +130,76 @@ InvertWarp(const WarpView<const float> & u,
     previous = result.maximumResidual;
   }
   return result;
+}
+
+float
+RefineInverse(const WarpView<const float> & u,
+              const WarpView<float> &       w,
+              const InverseRefinement &     refinement,
+              unsigned                      threads)
+{
+  CheckWarps(u, w);
+  Require(refinement.tolerance > 0 && refinement.iterations >= 0, "the tolerance of an inverse must be positive");
+  const double bound =
+    refinement.boundAlongZ >= 0 ? double(refinement.boundAlongZ) : MeasureWarp(u, threads).largest[2] * RoundingRoom;
+  RequirePlanes(u, w.firstPlane, w.EndPlane(), CompositionHalo(float(bound)), "the warp to invert");
+
+  const Extent & domain = u.domain;
+  WarpPlanes     planes;
+  for (int c = 0; c < 3; ++c)
+  {
+    planes.component[c] = u.component[c];
+  }
+  planes.size[0] = domain.x;
+  planes.size[1] = domain.y;
+  planes.size[2] = domain.z;
+  planes.firstPlane = u.firstPlane;
+  planes.rowStride = u.rowStride;
+  planes.planeStride = u.planeStride;
+
+  const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
+  std::vector<double> largest(std::size_t(w.planes), 0.0);
+  ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
+    const std::int64_t z = w.firstPlane + plane;
+    double             worst = 0;
+    for (std::int64_t y = 0; y < domain.y; ++y)
+    {
+      float * rows[3] = { w.Row(0, y, z), w.Row(1, y, z), w.Row(2, y, z) };
+      for (std::int64_t x = 0; x < domain.x; ++x)
+      {
+        const double at[3] = { double(x), double(y), double(z) };
+        double       found[3] = { rows[0][x], rows[1][x], rows[2][x] };
+        if (!(SquaredLength(found) < 1e16) || !(std::abs(found[2]) <= bound))
+        {
+          continue;
+        }
+        double squared = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, found);
+        // A start on the wrong side of a crease leads nowhere. Neighbors, which came before, are on the right one.
+        for (int other = 0; other < 2 && squared > tolerance; ++other)
+        {
+          const std::int64_t shift = other == 0 ? (x > 0 ? 1 : 0) : (y > 0 ? w.rowStride : 0);
+          double             start[3] = { rows[0][x - shift], rows[1][x - shift], rows[2][x - shift] };
+          if (shift == 0 || !(SquaredLength(start) < 1e16) || !(std::abs(start[2]) <= bound))
+          {
+            continue;
+          }
+          const double reached = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, start);
+          if (reached < squared)
+          {
+            squared = reached;
+            std::copy(start, start + 3, found);
+          }
+        }
+        worst = squared > worst ? squared : worst;
+        for (int c = 0; c < 3; ++c)
+        {
+          rows[c][x] = float(found[c]);
+        }
+      }
+    }
+    largest[std::size_t(plane)] = worst;
+  });
+  return largest.empty() ? 0.0f : float(std::sqrt(*std::max_element(largest.begin(), largest.end())));
 }
 
 } // namespace ffdp

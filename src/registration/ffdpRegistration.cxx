@@ -275,26 +275,19 @@ private:
     m_Backend.CopyToHost(m_Result.warp.data(), warp.component[0], std::size_t(count) * sizeof(float));
   }
 
-  /** See ffdpInverse.h for the iteration. */
+  /** A few cheap iterations for most voxels, then what it takes for the rest (ffdpInverse.h). */
   double
   Invert(const WarpView<float> & u, const WarpView<float> & w)
   {
-    constexpr int   Iterations = 50;
-    constexpr float Tolerance = 1e-3f;
+    constexpr int Iterations = 5;
     m_Backend.FillZero(w.component[0], std::size_t(3 * u.domain.Voxels()) * sizeof(float));
-    InverseStepParameters parameters;
-    float                 last = 0;
     for (int i = 0; i < Iterations; ++i)
     {
-      const float residual = m_Backend.IterateInverse(u, w, parameters);
-      parameters.damping = i > 1 && residual > last ? 0.5f * parameters.damping : parameters.damping;
-      last = residual;
-      if (residual <= Tolerance)
-      {
-        break;
-      }
+      m_Backend.IterateInverse(u, w, InverseStepParameters{});
     }
-    return last;
+    double residual = m_Backend.RefineInverse(u, w, InverseRefinement{});
+    m_Communicator.Maximum(&residual, 1);
+    return residual;
   }
 
   Backend &                                                 m_Backend;
