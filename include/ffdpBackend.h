@@ -113,8 +113,8 @@ public:
   /** mask(x) = fixed(x) >= 1/2 and moved(x) >= 1/2, for the planes that the mask holds; a view that is not given
    * counts as 1 everywhere. */
   virtual void
-  CombineMasks(const VolumeView<const float> &   fixed,
-               const VolumeView<const float> &   moved,
+  CombineMasks(const VolumeView<const float> &  fixed,
+               const VolumeView<const float> &  moved,
                const VolumeView<std::uint8_t> & mask) = 0;
 
   virtual void

@@ -74,15 +74,15 @@ IterateInverse(const WarpView<const float> & u,
 
 struct InverseRefinement
 {
-  float tolerance = 1e-3f;   ///< voxels whose residual is at most this are left alone
-  int   iterations = 20;     ///< of Newton's method, per voxel
-  float boundAlongZ = -1;    ///< |w_z| stays within this; negative: the largest |u_z| of the planes that u holds
+  float tolerance = 1e-3f; ///< voxels whose residual is at most this are left alone
+  int   iterations = 20;   ///< of Newton's method, per voxel
+  float boundAlongZ = -1;  ///< |w_z| stays within this; negative: the largest |u_z| of the planes that u holds
 };
 
-/** Finishes an inverse voxel by voxel, by Newton's method with the slope of u: where a warp nearly folds, or expands more
- * than twice, the fixed point is far too slow. Border of u: Edge. Planes and halo as in IterateInverse(), with the bound
- * of InverseRefinement. Returns the largest residual |w(x) + u(x + w(x))| that is left; voxels that are not finite are
- * left out. No extra memory. */
+/** Finishes an inverse voxel by voxel, by Newton's method with the slope of u: where a warp nearly folds, or expands
+ * more than twice, the fixed point is far too slow. Border of u: Edge. Planes and halo as in IterateInverse(), with the
+ * bound of InverseRefinement. Returns the largest residual |w(x) + u(x + w(x))| that is left; voxels that are not
+ * finite are left out. No extra memory. */
 FFDP_EXPORT float
 RefineInverse(const WarpView<const float> & u,
               const WarpView<float> &       w,

@@ -69,8 +69,8 @@ struct RegistrationStage
   std::vector<RegistrationMetric> metrics = { RegistrationMetric() };
   std::vector<double>             shrinkFactors = { 4, 2, 1 }; ///< of the levels, in voxels of the fixed image
   std::vector<int>                iterations = { 100, 50, 25 };
-  double tolerance = 1e-3; ///< stop a level when its loss falls per iteration by less than this part of its whole fall
-  int    window = 10;      ///< losses that a slope is fitted to
+  double tolerance = 1e-3;  ///< stop a level when its loss falls per iteration by less than this part of its whole fall
+  int    window = 10;       ///< losses that a slope is fitted to
   int    smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
 
   /** Linear stages: mm per iteration at the start of a level, in voxels of the level, at the corners of the image.
@@ -90,16 +90,16 @@ struct RegistrationStage
 /** What an observer is told after each iteration. */
 struct RegistrationProgress
 {
-  int         stage = 0;
+  int          stage = 0;
   const char * stageName = "";
-  int         level = 0;
-  int         levels = 0;
-  Extent      levelSize;
-  int         iteration = 0;  ///< from 1
-  int         iterations = 0; ///< at most
-  double      value = 0;      ///< the loss before this iteration's step
-  double      step = 0;       ///< largest movement of a voxel in this iteration, in voxels of the level
-  double      fraction = 0;   ///< of the work of all stages that is done, by voxels
+  int          level = 0;
+  int          levels = 0;
+  Extent       levelSize;
+  int          iteration = 0;  ///< from 1
+  int          iterations = 0; ///< at most
+  double       value = 0;      ///< the loss before this iteration's step
+  double       step = 0;       ///< largest movement of a voxel in this iteration, in voxels of the level
+  double       fraction = 0;   ///< of the work of all stages that is done, by voxels
 };
 
 struct LevelReport
@@ -114,14 +114,14 @@ struct LevelReport
 
 struct RegistrationResult
 {
-  AffineMap          affine; ///< A, t
-  Extent             warpSize;
-  std::vector<float> warp;        ///< u in voxels of the fixed image, three planar volumes; empty without a warp
-  std::vector<float> inverseWarp; ///< (id + u)^-1 - id, likewise
-  double             inverseResidual = 0; ///< largest error of the inverse, voxels
-  double             smallestJacobian = 1;
-  std::int64_t       folds = 0; ///< voxels with a determinant that is not positive
-  std::vector<LevelReport>  levels;
+  AffineMap                affine; ///< A, t
+  Extent                   warpSize;
+  std::vector<float>       warp;        ///< u in voxels of the fixed image, three planar volumes; empty without a warp
+  std::vector<float>       inverseWarp; ///< (id + u)^-1 - id, likewise
+  double                   inverseResidual = 0; ///< largest error of the inverse, voxels
+  double                   smallestJacobian = 1;
+  std::int64_t             folds = 0; ///< voxels with a determinant that is not positive
+  std::vector<LevelReport> levels;
   std::vector<std::string> notes; ///< what was done differently from what was asked
 };
 
@@ -136,11 +136,11 @@ public:
 /** Runs the stages. All pairs have the fixed grid of the first. The observer returns false to stop.
  * Throws std::invalid_argument for what cannot be registered, RegistrationAborted. */
 FFDP_EXPORT RegistrationResult
-Register(Backend &                                                  backend,
-         Communicator &                                             communicator,
-         const std::vector<ImagePair> &                             pairs,
-         const AffineMap &                                          initial,
-         const std::vector<RegistrationStage> &                     stages,
+Register(Backend &                                                 backend,
+         Communicator &                                            communicator,
+         const std::vector<ImagePair> &                            pairs,
+         const AffineMap &                                         initial,
+         const std::vector<RegistrationStage> &                    stages,
          const std::function<bool(const RegistrationProgress &)> & observer = {});
 
 } // namespace ffdp

@@ -24,6 +24,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 using namespace ffdp;
@@ -260,4 +262,89 @@ TEST(Inverse, RefusesWhatItCannotInvert)
   InverseParameters parameters;
   parameters.tolerance = -1;
   EXPECT_THROW(InvertWarp(u.View(), w.View(), parameters), std::invalid_argument); // never reached
+}
+
+namespace
+{
+
+/** x -> x + 0.95 sin-like bumps: nearly folds in places and more than doubles distances in others. */
+Warp<float>
+SteepWarp(const Extent & size)
+{
+  Warp<float>  warp(size);
+  const double pi = std::acos(-1.0);
+  const double wave = 12; // voxels
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double along[3] = { double(x), double(y), double(z) };
+        for (int c = 0; c < 3; ++c)
+        {
+          // largest slope 0.95, against a neighbor axis a little as well
+          warp.component[c].At(x, y, z) = float(0.90 * wave / (2 * pi) * std::sin(2 * pi * along[c] / wave) +
+                                                0.05 * wave / (2 * pi) * std::sin(2 * pi * along[(c + 1) % 3] / wave));
+        }
+      }
+  return warp;
+}
+
+} // namespace
+
+TEST(Inverse, RefinementFinishesWhatTheFixedPointCannot)
+{
+  const Extent      size{ 37, 31, 29 };
+  const Warp<float> u = SteepWarp(size);
+  Warp<float>       w(size);
+  EXPECT_FALSE(InvertWarp(u.View(), w.View(), {}, 2).converged);
+  EXPECT_GT(LeftOver(w, u, WarpBorder::Edge), 0.02);
+  const float residual = RefineInverse(u.View(), w.View(), {}, 2);
+  EXPECT_LE(residual, 1e-3f);
+  // 1e-3 in length, and the float that w is stored in (5e-7 of 3 voxels, times a slope of 2)
+  EXPECT_LE(LeftOver(w, u, WarpBorder::Edge), 1.01e-3);
+}
+
+TEST(Inverse, RefinementGivesSameBytesForThreadsAndSlabs)
+{
+  const Extent      size{ 19, 17, 23 };
+  const Warp<float> u = SteepWarp(size);
+  Warp<float>       start(size);
+  InvertWarp(u.View(), start.View(), {}, 2);
+  InverseRefinement refinement;
+  refinement.boundAlongZ = float(MeasureWarp(u.View()).largest[2]) * 1.001f;
+  Warp<float> whole = start;
+  RefineInverse(u.View(), whole.View(), refinement, 1);
+  for (const unsigned threads : ThreadCounts())
+  {
+    Warp<float> w = start;
+    RefineInverse(u.View(), w.View(), refinement, threads);
+    EXPECT_TRUE(SameBytes(whole, w)) << threads;
+  }
+  const std::int64_t halo = CompositionHalo(refinement.boundAlongZ);
+  for (std::int64_t cut = 1; cut < size.z; cut += 3)
+  {
+    const std::int64_t bounds[3] = { 0, cut, size.z };
+    for (int part = 0; part < 2; ++part)
+    {
+      const Warp<float> held = u.Slab(bounds[part] - halo, bounds[part + 1] + halo);
+      Warp<float>       w = start.Slab(bounds[part], bounds[part + 1]);
+      RefineInverse(held.View(), w.View(), refinement, 2);
+      EXPECT_TRUE(SameBytes(w, whole.Slab(bounds[part], bounds[part + 1]))) << cut;
+    }
+  }
+}
+
+TEST(Inverse, RefinementLeavesOutWhatIsNotFinite)
+{
+  const Extent size{ 9, 9, 9 };
+  Warp<float>  u = SmoothWarp(size, 2, 0.3);
+  Warp<float>  w(size);
+  w.component[1].At(4, 4, 4) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_LE(RefineInverse(u.View(), w.View(), {}, 2), 1e-3f);
+  EXPECT_TRUE(std::isnan(w.component[1].At(4, 4, 4)));
+  u.component[0].At(1, 1, 1) = std::numeric_limits<float>::infinity();
+  RefineInverse(u.View(), w.View(), {}, 2); // reads nothing that it should not
+  InverseRefinement bad;
+  bad.tolerance = 0;
+  EXPECT_THROW(RefineInverse(u.View(), w.View(), bad, 2), std::invalid_argument);
 }

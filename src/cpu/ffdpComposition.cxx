@@ -166,7 +166,7 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
     {
       ProvideRows(sweep, rows, provided.Data() + rows.worker * 3 * domain.x * domain.y, plane);
     }
-    WarpRowsResult  found = results[rows.worker];
+    WarpRowsResult found = results[rows.worker];
     warpRows(plane, found);
     results[rows.worker] = found;
   };

@@ -225,7 +225,9 @@ public:
     return ffdp::IterateInverse(u, w, parameters, m_Threads);
   }
   float
-  RefineInverse(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement) override
+  RefineInverse(const WarpView<const float> & u,
+                const WarpView<float> &       w,
+                const InverseRefinement &     refinement) override
   {
     return ffdp::RefineInverse(u, w, refinement, m_Threads);
   }

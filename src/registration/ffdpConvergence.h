@@ -56,6 +56,13 @@ public:
     return -m_Slope <= m_Tolerance * fallen;
   }
 
+  /** Forgets the window, but not how far the loss fell. */
+  void
+  ClearWindow()
+  {
+    m_Last.clear();
+  }
+
   /** Of the line, per iteration. */
   double
   Slope() const

@@ -22,9 +22,9 @@
 namespace ffdp
 {
 
-Deformation::Deformation(Backend &                     backend,
-                         Communicator &                communicator,
-                         const Extent &                domain,
+Deformation::Deformation(Backend &      backend,
+                         Communicator & communicator,
+                         const Extent & domain,
                          const double (&spacing)[3],
                          const DeformationParameters & parameters,
                          std::int64_t                  planesAtATime)

@@ -26,9 +26,9 @@ namespace ffdp
 /** How a warp is optimized at a level. Lengths are in voxels of the level. */
 struct DeformationParameters
 {
-  double learningRate = 0.5;  ///< the largest step is this times half a voxel (of the shortest edge)
-  double gradientSigma = 2;   ///< smoothing of the gradient
-  double warpSigma = 0.5;     ///< smoothing of the warp after each step
+  double learningRate = 0.5; ///< the largest step is this times half a voxel (of the shortest edge)
+  double gradientSigma = 2;  ///< smoothing of the gradient
+  double warpSigma = 0.5;    ///< smoothing of the warp after each step
   double beta1 = 0.9;
   double beta2 = 0.99;
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps an axis from moving
@@ -43,9 +43,9 @@ class Deformation
 {
 public:
   /** `spacing`: edges of a voxel in mm. */
-  Deformation(Backend &                     backend,
-              Communicator &                communicator,
-              const Extent &                domain,
+  Deformation(Backend &      backend,
+              Communicator & communicator,
+              const Extent & domain,
               const double (&spacing)[3],
               const DeformationParameters & parameters,
               std::int64_t                  planesAtATime);

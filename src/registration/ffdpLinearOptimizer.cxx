@@ -61,8 +61,8 @@ LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
 {
   const Extent &              size = fixed.voxels.domain;
   const std::array<double, 3> corner = fixed.indexToPhysical({ { 0, 0, 0 } });
-  m_Center = fixed.indexToPhysical(
-    { { 0.5 * double(size.x - 1), 0.5 * double(size.y - 1), 0.5 * double(size.z - 1) } });
+  m_Center =
+    fixed.indexToPhysical({ { 0.5 * double(size.x - 1), 0.5 * double(size.y - 1), 0.5 * double(size.z - 1) } });
   double squared = 0;
   for (int c = 0; c < 3; ++c)
   {

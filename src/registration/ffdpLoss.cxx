@@ -113,8 +113,8 @@ Loss::PrepareTerm(Term & term)
   {
     case RegistrationMetric::Kind::LocalCorrelation:
       term.correlation.radius = { { metric.radius, metric.radius, metric.radius } };
-      term.correlation.gradient = metric.exactGradient ? LocalCorrelationParameters::Gradient::Exact
-                                                       : LocalCorrelationParameters::Gradient::ANTs;
+      term.correlation.gradient =
+        metric.exactGradient ? LocalCorrelationParameters::Gradient::Exact : LocalCorrelationParameters::Gradient::ANTs;
       term.correlation.epsilon = metric.epsilon;
       term.correlation.fixedVariance = fixed.Variance();
       term.correlation.movingVariance = moving.Variance();
@@ -169,10 +169,11 @@ Loss::MeasureInformation()
       const std::int64_t end = std::min(planes, first + m_PlanesAtATime);
       this->SampleUpTo(pair, first, end);
       const VolumeView<const std::uint8_t> mask = pair.Mask();
-      histogram += m_Backend.ComputeJointHistogram(term.histogram,
-                                                   pair.images.fixed,
-                                                   VolumeView<const float>(pair.moved.Volume().Planes(first, end - first)),
-                                                   mask);
+      histogram +=
+        m_Backend.ComputeJointHistogram(term.histogram,
+                                        pair.images.fixed,
+                                        VolumeView<const float>(pair.moved.Volume().Planes(first, end - first)),
+                                        mask);
     }
     pair.moved.Restart(0);
     pair.mask.Restart(0);
@@ -195,8 +196,11 @@ Loss::SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end)
     return;
   }
   pair.moved.Grow(to);
-  m_Backend.Sample(
-    pair.images.moving, pair.map, this->Displacement(), pair.moved.Volume().Planes(from, to - from), SamplerParameters{});
+  m_Backend.Sample(pair.images.moving,
+                   pair.map,
+                   this->Displacement(),
+                   pair.moved.Volume().Planes(from, to - from),
+                   SamplerParameters{});
   if (pair.IsMasked())
   {
     pair.mask.Keep(std::max<std::int64_t>(0, first - pair.halo));
@@ -232,8 +236,7 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
   }
   switch (term.metric.kind)
   {
-    case RegistrationMetric::Kind::LocalCorrelation:
-    {
+    case RegistrationMetric::Kind::LocalCorrelation: {
       LocalCorrelationOutputs outputs;
       outputs.movingGradient = gradient;
       term.sums.Append(
@@ -265,8 +268,13 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     {
       m_Backend.Scale(m_LossGradient.Volume(), float(term.metric.weight * term.scale));
     }
-    m_Backend.SampleBackward(
-      pair.images.moving, pair.map, this->Displacement(), m_LossGradient.Volume(), WarpOutput(gradient), false, sampler);
+    m_Backend.SampleBackward(pair.images.moving,
+                             pair.map,
+                             this->Displacement(),
+                             m_LossGradient.Volume(),
+                             WarpOutput(gradient),
+                             false,
+                             sampler);
     sampler.accumulate = true;
   }
 }
@@ -335,7 +343,7 @@ Loss::PhysicalMapGradient() const
     {
       own.insert(own.end(), plane.begin(), plane.end());
     }
-    MapGradient                index{};
+    MapGradient               index{};
     const std::vector<double> all = m_Communicator.Gather(own);
     for (std::size_t i = 0; i < all.size(); ++i)
     {

@@ -48,8 +48,11 @@ struct LevelPair
 class Loss
 {
 public:
-  Loss(Backend & backend, Communicator & communicator, const std::vector<LevelPair> & pairs,
-       const std::vector<RegistrationMetric> & metrics, std::int64_t planesAtATime);
+  Loss(Backend &                               backend,
+       Communicator &                          communicator,
+       const std::vector<LevelPair> &          pairs,
+       const std::vector<RegistrationMetric> & metrics,
+       std::int64_t                            planesAtATime);
 
   /** Starts a sweep. u is in voxels of the fixed grid; it may be missing. It must not change before the sweep ends. */
   void
@@ -133,13 +136,13 @@ private:
     return m_Warp ? WarpInput(m_Warp) : WarpInput();
   }
 
-  Backend &          m_Backend;
-  Communicator &     m_Communicator;
-  std::vector<Pair>  m_Pairs;
-  std::vector<Term>  m_Terms;
-  std::int64_t       m_PlanesAtATime;
-  PlaneWindow<float> m_LossGradient;
-  AffineMap          m_Physical;
+  Backend &             m_Backend;
+  Communicator &        m_Communicator;
+  std::vector<Pair>     m_Pairs;
+  std::vector<Term>     m_Terms;
+  std::int64_t          m_PlanesAtATime;
+  PlaneWindow<float>    m_LossGradient;
+  AffineMap             m_Physical;
   WarpView<const float> m_Warp;
 };
 

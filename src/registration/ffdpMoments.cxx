@@ -35,9 +35,9 @@ constexpr double Degree = 3.14159265358979323846 / 180;
 std::array<double, 9>
 RotationByAngles(double x, double y, double z)
 {
-  const double cx = std::cos(x * Degree), sx = std::sin(x * Degree);
-  const double cy = std::cos(y * Degree), sy = std::sin(y * Degree);
-  const double cz = std::cos(z * Degree), sz = std::sin(z * Degree);
+  const double    cx = std::cos(x * Degree), sx = std::sin(x * Degree);
+  const double    cy = std::cos(y * Degree), sy = std::sin(y * Degree);
+  const double    cz = std::cos(z * Degree), sz = std::sin(z * Degree);
   const AffineMap aboutX{ { { 1, 0, 0, 0, cx, -sx, 0, sx, cx } }, {} };
   const AffineMap aboutY{ { { cy, 0, sy, 0, 1, 0, -sy, 0, cy } }, {} };
   const AffineMap aboutZ{ { { cz, -sz, 0, sz, cz, 0, 0, 0, 1 } }, {} };

@@ -128,7 +128,8 @@ public:
     for (int c = 0; c < m_Channels && m_Planes > 0; ++c)
     {
       T * channel = this->Channel(c);
-      m_Backend->Move(channel, channel + dropped * this->PlaneSize(), std::size_t(m_Planes * this->PlaneSize()) * sizeof(T));
+      m_Backend->Move(
+        channel, channel + dropped * this->PlaneSize(), std::size_t(m_Planes * this->PlaneSize()) * sizeof(T));
     }
   }
 

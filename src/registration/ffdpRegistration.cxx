@@ -160,7 +160,7 @@ private:
   void
   Align(const RegistrationStage & stage, const std::vector<PlannedLevel> & plan)
   {
-    constexpr double LastStep = 0.02; // of the first: steps shrink along a level, so that it ends at rest
+    constexpr double LeastStep = 0.02; // of the first; a level ends when the loss is flat and steps are this short
     LinearOptimizer  optimizer(stage.kind, m_Pairs.front().fixed, m_Result.affine, this->FixedSize().z == 1);
     for (std::size_t i = 0; i < plan.size(); ++i)
     {
@@ -171,6 +171,7 @@ private:
       const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
       const double                voxel = std::cbrt(spacing[0] * spacing[1] * spacing[2]);
       Convergence                 convergence(stage.tolerance, stage.window);
+      double                      step = stage.learningRate;
       optimizer.Restart();
       for (int iteration = 1; iteration <= plan[i].iterations; ++iteration)
       {
@@ -179,14 +180,18 @@ private:
         {
           loss.AddMapGradient(first, std::min(level.Size().z, first + planes));
         }
-        const double passed = double(iteration - 1) / plan[i].iterations;
-        const double step = stage.learningRate * std::pow(LastStep, passed);
         optimizer.Step(loss.PhysicalMapGradient(), step * voxel);
         m_Result.affine = optimizer.Map();
         this->Report(iteration, loss.Value(), step);
+        // Adam circles around a minimum at the distance of a step: shorter steps go on from there.
         if (convergence.Add(loss.Value()))
         {
-          break;
+          step *= 0.5;
+          convergence.ClearWindow();
+          if (step < LeastStep * stage.learningRate)
+          {
+            break;
+          }
         }
       }
       this->EndLevel(plan[i]);
@@ -225,7 +230,10 @@ private:
 
   /** Brings the warp, if there is one, to the grid of a level. */
   void
-  MoveWarp(const Extent & size, const double (&spacing)[3], const DeformationParameters & parameters, std::int64_t planes)
+  MoveWarp(const Extent & size,
+           const double (&spacing)[3],
+           const DeformationParameters & parameters,
+           std::int64_t                  planes)
   {
     if (m_Deformation)
     {

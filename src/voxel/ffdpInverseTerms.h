@@ -109,7 +109,12 @@ SquaredLength(const double (&v)[3])
 /** Improves the displacement w of the voxel at x until |w + u(x + w)|^2 is at most `tolerance`, by Newton steps that
  * are halved as long as they do not help, and that keep |w_z| within the bound. Returns the squared residual. */
 FFDP_VOXEL_INLINE double
-RefineInverseVoxel(const WarpPlanes & u, const double (&x)[3], double boundAlongZ, double tolerance, int iterations, double (&w)[3])
+RefineInverseVoxel(const WarpPlanes & u,
+                   const double (&x)[3],
+                   double boundAlongZ,
+                   double tolerance,
+                   int    iterations,
+                   double (&w)[3])
 {
   double X[3] = { x[0] + w[0], x[1] + w[1], x[2] + w[2] };
   double value[3], D[9];

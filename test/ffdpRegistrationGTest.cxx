@@ -1,0 +1,483 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistration.h"
+
+#include "ffdpAllocationMeter.h"
+#include "ffdpTestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+using Kind = RegistrationStage::Kind;
+using Metric = RegistrationMetric::Kind;
+
+/** Something like an organ, as a function of space (mm): an ellipsoid with soft blobs and a texture, and exactly 0
+ * outside, so that no faint halo of it can be aligned. */
+double
+Phantom(const std::array<double, 3> & p)
+{
+  const double r = std::sqrt(p[0] * p[0] / 576 + p[1] * p[1] / 400 + p[2] * p[2] / 289);
+  const double edge = std::min(1.0, std::max(0.0, (1.08 - r) / 0.16));
+  const double organ = edge * edge * (3 - 2 * edge);
+  double value = 100 + 18 * std::sin(p[0] / 2.1 + std::sin(p[1] / 4)) * std::sin(p[1] / 2.4 + std::sin(p[2] / 5)) *
+                         std::sin(p[2] / 2.2 + std::sin(p[0] / 3));
+  const double blobs[6][5] = { { 8, 4, -5, 5, 60 },   { -10, 3, 4, 6, -50 }, { 2, -9, 7, 4, 70 },
+                               { -4, -6, -8, 5, 40 }, { 12, -4, 3, 4, -60 }, { -2, 10, -2, 5, 55 } };
+  for (const auto & b : blobs)
+  {
+    const double d = (p[0] - b[0]) * (p[0] - b[0]) + (p[1] - b[1]) * (p[1] - b[1]) + (p[2] - b[2]) * (p[2] - b[2]);
+    value += b[4] * std::exp(-d / (2 * b[3] * b[3]));
+  }
+  return organ * value;
+}
+
+/** An image of Phantom(map(x)), centered at the origin of space. */
+struct TestImage
+{
+  Volume<float> voxels;
+  AffineMap     indexToPhysical;
+
+  template <typename TMap>
+  TestImage(const Extent & size, const std::array<double, 3> & spacing, const TMap & map)
+    : voxels(size)
+  {
+    indexToPhysical.A = { { spacing[0], 0, 0, 0, spacing[1], 0, 0, 0, spacing[2] } };
+    indexToPhysical.t = { { -0.5 * spacing[0] * double(size.x - 1),
+                            -0.5 * spacing[1] * double(size.y - 1),
+                            -0.5 * spacing[2] * double(size.z - 1) } };
+    for (std::int64_t z = 0; z < size.z; ++z)
+      for (std::int64_t y = 0; y < size.y; ++y)
+        for (std::int64_t x = 0; x < size.x; ++x)
+        {
+          voxels.At(x, y, z) = float(Phantom(map(indexToPhysical({ { double(x), double(y), double(z) } }))));
+        }
+  }
+  PlacedImage
+  Placed() const
+  {
+    return { voxels.View(), indexToPhysical };
+  }
+};
+
+std::array<double, 3>
+Same(const std::array<double, 3> & p)
+{
+  return p;
+}
+
+/** A known affine map, y = A x + t. */
+AffineMap
+SomeMap(double angle, double growth, const std::array<double, 3> & shift)
+{
+  const double c = std::cos(angle) * growth, s = std::sin(angle) * growth;
+  return AffineMap{ { { c, -s, 0, s, c, 0, 0, 0, growth } }, shift };
+}
+
+/** Largest distance between what a map and the true one do to points of the organ. */
+double
+MapError(const AffineMap & found, const AffineMap & truth)
+{
+  double largest = 0;
+  for (const double x : { -20.0, 20.0 })
+    for (const double y : { -16.0, 16.0 })
+      for (const double z : { -14.0, 14.0 })
+      {
+        const std::array<double, 3> q{ { x, y, z } };
+        const auto                  p = found(truth.Inverse()(q));
+        largest = std::max(largest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+      }
+  return largest;
+}
+
+RegistrationStage
+LinearStage(Kind kind, Metric metric)
+{
+  RegistrationStage stage;
+  stage.kind = kind;
+  stage.metrics.front().kind = metric;
+  stage.shrinkFactors = { 2, 1 };
+  stage.iterations = { 80, 60 };
+  return stage;
+}
+
+RegistrationResult
+RunStages(const std::vector<ImagePair> & pairs, const std::vector<RegistrationStage> & stages, unsigned threads = 2)
+{
+  const auto backend = MakeCpuBackend(threads);
+  const auto self = MakeSelfCommunicator();
+  return Register(*backend, *self, pairs, AffineMap(), stages);
+}
+
+/** The warp in mm that the greedy tests look for: y = x + u(x), smooth, up to 3 mm, nothing at the border. */
+std::array<double, 3>
+KnownWarp(const std::array<double, 3> & p)
+{
+  const double fade = std::exp(-(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) / 450);
+  return { { p[0] + 3.0 * fade * std::sin(p[1] / 8),
+             p[1] + 2.5 * fade * std::cos(p[2] / 9),
+             p[2] + 2 * fade * std::sin(p[0] / 7) } };
+}
+
+const Extent                FixedSize{ 56, 50, 44 };
+const std::array<double, 3> Isotropic{ { 1, 1, 1 } };
+
+RegistrationStage
+GreedyStage()
+{
+  RegistrationStage stage;
+  stage.kind = Kind::Greedy;
+  stage.shrinkFactors = { 2, 1 };
+  stage.iterations = { 60, 40 };
+  return stage;
+}
+
+/** Mean distance, over the organ, of a warp from KnownWarp. */
+double
+WarpError(const RegistrationResult & result, const TestImage & fixed)
+{
+  const Extent &     size = fixed.voxels.domain;
+  const std::int64_t n = size.Voxels();
+  double             sum = 0, count = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+  {
+    const std::array<double, 3> x{ { double(i % size.x), double(i / size.x % size.y), double(i / size.x / size.y) } };
+    const auto                  p = fixed.indexToPhysical(x);
+    if (fixed.voxels.values[std::size_t(i)] > 60)
+    {
+      const std::array<double, 3> moved{ { x[0] + result.warp[std::size_t(i)],
+                                           x[1] + result.warp[std::size_t(i + n)],
+                                           x[2] + result.warp[std::size_t(i + 2 * n)] } };
+      const auto                  y = result.affine(fixed.indexToPhysical(moved));
+      const auto                  known = KnownWarp(p);
+      sum += std::hypot(y[0] - known[0], y[1] - known[1], y[2] - known[2]);
+      count += 1;
+    }
+  }
+  return sum / count;
+}
+
+} // namespace
+
+TEST(Registration, LinearStagesRecoverKnownMaps)
+{
+  // fixed(x) = Phantom(map(x)), moving = Phantom: phi = map. Moving voxels differ in size from fixed ones.
+  const TestImage moving({ 60, 44, 52 }, { { 0.9, 1.2, 0.9 } }, Same);
+  const struct
+  {
+    Kind      kind;
+    AffineMap map;
+  } cases[] = { { Kind::Rigid, SomeMap(0.12, 1, { { 2, -1.5, 1 } }) },
+                { Kind::Similarity, SomeMap(-0.1, 1.06, { { -2, 1, 1.5 } }) },
+                { Kind::Affine,
+                  AffineMap{ { { 1.05, 0.06, 0, -0.04, 0.95, 0.05, 0.02, 0, 1.04 } }, { { 1.5, -1, 2 } } } } };
+  for (const auto & c : cases)
+  {
+    const TestImage fixed(FixedSize, Isotropic, c.map);
+    for (const Metric metric : { Metric::LocalCorrelation, Metric::MutualInformation, Metric::MeanSquares })
+    {
+      const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { LinearStage(c.kind, metric) });
+      // From 3 to 4 mm away, at the corners of the organ. Where its size is free, windows and histograms prefer it a
+      // little too large: their loss is below that of the true map.
+      const double room = c.kind == Kind::Rigid ? 0.1 : metric == Metric::MeanSquares ? 0.2 : 0.4;
+      EXPECT_GT(MapError(AffineMap(), c.map), 3);
+      EXPECT_LT(MapError(result.affine, c.map), room) << int(c.kind) << " " << int(metric);
+    }
+  }
+}
+
+TEST(Registration, MomentsAndRigidFindTheWayFromFar)
+{
+  const double    degree = std::acos(-1.0) / 180;
+  const AffineMap map = SomeMap(38 * degree, 1, { { 45, -35, 12 } });
+  const TestImage fixed({ 130, 130, 80 }, { { 1, 1, 1 } }, map);
+  TestImage       moving({ 70, 70, 60 }, { { 1, 1, 1 } }, Same);
+  for (float & v : moving.voxels.values) // as another modality would show it
+  {
+    v = float(20 * std::sqrt(v));
+  }
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  const auto near = LinearStage(Kind::Rigid, Metric::MutualInformation);
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, near });
+  EXPECT_LT(MapError(result.affine, map), 0.3);
+  // and without moments it does not: the start matters
+  const auto lost = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { near });
+  EXPECT_GT(MapError(lost.affine, map), 3);
+}
+
+TEST(Registration, GreedyRecoversAKnownWarpAndItsInverse)
+{
+  const TestImage    fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage    moving(FixedSize, Isotropic, Same);
+  const auto         result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { GreedyStage() });
+  RegistrationResult none = result;
+  std::fill(none.warp.begin(), none.warp.end(), 0.0f);
+  EXPECT_GT(WarpError(none, fixed), 1.5);
+  EXPECT_LT(WarpError(result, fixed), 0.7); // along edges nothing shows, so the rest of the error is no surprise
+  EXPECT_EQ(result.folds, 0);
+  EXPECT_GT(result.smallestJacobian, 0);
+  EXPECT_LE(result.inverseResidual, 0.01);
+  EXPECT_EQ(result.inverseWarp.size(), result.warp.size());
+  for (const LevelReport & level : result.levels)
+  {
+    EXPECT_LT(level.lastValue, level.firstValue);
+  }
+}
+
+TEST(Registration, GreedyWorksAcrossAnAffineMapAndAnisotropicVoxels)
+{
+  const AffineMap map = SomeMap(0.1, 1, { { 1, 2, -1 } });
+  const auto      warped = [&](const std::array<double, 3> & p) { return map(KnownWarp(p)); };
+  const TestImage fixed({ 56, 34, 44 }, { { 1, 1.5, 1 } }, warped);
+  const TestImage moving({ 60, 60, 52 }, { { 0.9, 0.9, 1.0 } }, Same);
+  const auto      result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } },
+                                { LinearStage(Kind::Rigid, Metric::LocalCorrelation), GreedyStage() });
+  double          sum = 0;
+  // compare phi = A (x + u) + t with map(KnownWarp(x)) over the organ
+  const Extent &     size = fixed.voxels.domain;
+  const std::int64_t n = size.Voxels();
+  double             count = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+  {
+    if (fixed.voxels.values[std::size_t(i)] > 60)
+    {
+      const std::array<double, 3> x{ { double(i % size.x), double(i / size.x % size.y), double(i / size.x / size.y) } };
+      const auto                  known = warped(fixed.indexToPhysical(x));
+      const auto                  y = result.affine(fixed.indexToPhysical({ { x[0] + result.warp[std::size_t(i)],
+                                                                              x[1] + result.warp[std::size_t(i + n)],
+                                                                              x[2] + result.warp[std::size_t(i + 2 * n)] } }));
+      sum += std::hypot(y[0] - known[0], y[1] - known[1], y[2] - known[2]);
+      count += 1;
+    }
+  }
+  EXPECT_LT(sum / count, 0.75);
+  EXPECT_EQ(result.folds, 0);
+}
+
+TEST(Registration, BytesDoNotDependOnThreadsNorOnTheScaleOfIntensities)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.searchAngle = 15;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  RegistrationStage linear = LinearStage(Kind::Affine, Metric::MutualInformation);
+  RegistrationStage greedy = GreedyStage();
+  linear.iterations = { 15, 5 };
+  greedy.iterations = { 10, 5 };
+  const auto one = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, linear, greedy }, 1);
+  for (const unsigned threads : { 2u, 3u, 7u })
+  {
+    const auto other = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, linear, greedy }, threads);
+    EXPECT_EQ(one.affine.A, other.affine.A);
+    EXPECT_EQ(one.affine.t, other.affine.t);
+    EXPECT_TRUE(SameBytes(one.warp, other.warp)) << threads;
+    EXPECT_TRUE(SameBytes(one.inverseWarp, other.inverseWarp)) << threads;
+  }
+  TestImage brighter = moving;
+  for (float & v : brighter.voxels.values)
+  {
+    v *= 1024; // a power of two changes no digit of the images
+  }
+  const auto scaled = RunStages({ { fixed.Placed(), brighter.Placed(), {}, {} } }, { greedy }, 2);
+  const auto plain = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { greedy }, 2);
+  EXPECT_LT(MaxDifference(scaled.warp, plain.warp), 1e-3);
+}
+
+TEST(Registration, MasksKeepWhatIsOutsideFromMattering)
+{
+  const TestImage fixed(FixedSize, Isotropic, SomeMap(0.08, 1, { { 2, -1, 1 } }));
+  TestImage       moving(FixedSize, Isotropic, Same);
+  TestImage       spoiled = moving;
+  Volume<float>   mask(FixedSize);
+  for (std::int64_t z = 0; z < FixedSize.z; ++z)
+    for (std::int64_t y = 0; y < FixedSize.y; ++y)
+      for (std::int64_t x = 0; x < FixedSize.x; ++x)
+      {
+        mask.At(x, y, z) = x < 34 ? 1.0f : 0.0f;
+        if (x >= 36)
+        {
+          spoiled.voxels.At(x, y, z) = float(400 * ((x / 4 + y / 4 + z / 4) % 2)); // a strong pattern of its own
+        }
+      }
+  const auto stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  const auto map = SomeMap(0.08, 1, { { 2, -1, 1 } });
+  const auto with = RunStages({ { fixed.Placed(), spoiled.Placed(), {}, mask.View() } }, { stage });
+  const auto without = RunStages({ { fixed.Placed(), spoiled.Placed(), {}, {} } }, { stage });
+  EXPECT_LT(MapError(with.affine, map), 0.3);
+  EXPECT_GT(MapError(without.affine, map), 2 * MapError(with.affine, map));
+  // a fixed mask hides the same part of the fixed image
+  const auto fixedMask = RunStages({ { fixed.Placed(), spoiled.Placed(), mask.View(), mask.View() } }, { stage });
+  EXPECT_LT(MapError(fixedMask.affine, map), 0.3);
+}
+
+TEST(Registration, SeveralMetricsAndPairsAddUp)
+{
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage moving(FixedSize, Isotropic, Same);
+  TestImage       noise(FixedSize, Isotropic, Same);
+  noise.voxels = RandomVolume(FixedSize, 5, 0, 1);
+  RegistrationStage stage = GreedyStage();
+  stage.metrics.resize(2);
+  stage.metrics[1].kind = Metric::MeanSquares;
+  stage.metrics[1].weight = 0.5;
+  const auto both = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  EXPECT_LT(WarpError(both, fixed), 0.7);
+  // a second pair of pure noise with almost no weight does no harm; with all the weight it leads nowhere
+  stage.metrics[1] = RegistrationMetric();
+  stage.metrics[1].pair = 1;
+  stage.metrics[1].weight = 1e-3;
+  const auto                   other = RandomVolume(FixedSize, 6, 0, 1);
+  const std::vector<ImagePair> pairs = { { fixed.Placed(), moving.Placed(), {}, {} },
+                                         { noise.Placed(), { other.View(), noise.indexToPhysical }, {}, {} } };
+  EXPECT_LT(WarpError(RunStages(pairs, { stage }), fixed), 0.75);
+  stage.metrics[0].weight = 1e-6;
+  stage.metrics[1].weight = 1;
+  EXPECT_GT(WarpError(RunStages(pairs, { stage }), fixed), 1);
+}
+
+TEST(Registration, AnAxisCanBeKeptFromMovingAndTwoDimensionsStayInPlane)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = GreedyStage();
+  stage.iterations = { 10, 5 };
+  stage.axisWeight[1] = 0;
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  const auto n = std::size_t(FixedSize.Voxels());
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    ASSERT_EQ(result.warp[n + i], 0.0f);
+  }
+  EXPECT_GT(MaxMagnitude(result.warp), 0.5);
+
+  const Extent    flat{ 56, 50, 1 };
+  const TestImage fixed2(flat, Isotropic, KnownWarp);
+  const TestImage moving2(flat, Isotropic, [](const std::array<double, 3> & p) {
+    return std::array<double, 3>{ { p[0], p[1], 2.5 * std::exp(-(p[0] * p[0] + p[1] * p[1]) / 450) } };
+  });
+  const auto      planar = RunStages({ { fixed2.Placed(), moving2.Placed(), {}, {} } },
+                                { LinearStage(Kind::Rigid, Metric::LocalCorrelation), GreedyStage() });
+  const auto      m = std::size_t(flat.Voxels());
+  for (std::size_t i = 2 * m; i < 3 * m; ++i)
+  {
+    ASSERT_EQ(planar.warp[i], 0.0f);
+  }
+  EXPECT_EQ(planar.affine.A[2], 0);
+  EXPECT_EQ(planar.affine.A[8], 1);
+  EXPECT_LT(planar.levels.back().lastValue, planar.levels.back().firstValue);
+}
+
+TEST(Registration, GreedyKeepsAtMostTenFloatsPerVoxelAboveTheImages)
+{
+  StartThreads();
+  double before = 0;
+  for (const std::int64_t planes : { 80, 160 }) // windows of planes are 64 planes and halos here
+  {
+    const Extent      size{ 128, 128, planes };
+    const TestImage   fixed(size, Isotropic, KnownWarp);
+    const TestImage   moving(size, Isotropic, Same);
+    RegistrationStage stage = GreedyStage();
+    stage.shrinkFactors = { 1 };
+    stage.iterations = { 2 };
+    const double bytes = double(MeasurePeakAllocation([&] {
+      RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+    }));
+    // per voxel that was added: what is there once, like windows of planes, does not count
+    if (before > 0)
+    {
+      EXPECT_LE((bytes - before) / 4 / (128 * 128 * 80), 9.5);
+    }
+    before = bytes;
+  }
+}
+
+TEST(Registration, ReportsProgressAndCanBeStopped)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = GreedyStage();
+  stage.iterations = { 6, 4 };
+  stage.tolerance = -1; // all of them
+  const auto backend = MakeCpuBackend(2);
+  const auto self = MakeSelfCommunicator();
+  int        calls = 0;
+  double     fraction = 0;
+  Register(*backend,
+           *self,
+           { { fixed.Placed(), moving.Placed(), {}, {} } },
+           AffineMap(),
+           { stage },
+           [&](const RegistrationProgress & p) {
+             ++calls;
+             EXPECT_GT(p.fraction, fraction);
+             EXPECT_LE(p.step, 0.25 + 1e-6); // learning rate times half a voxel
+             fraction = p.fraction;
+             return true;
+           });
+  EXPECT_EQ(calls, 10);
+  EXPECT_DOUBLE_EQ(fraction, 1);
+  calls = 0;
+  EXPECT_THROW(Register(*backend,
+                        *self,
+                        { { fixed.Placed(), moving.Placed(), {}, {} } },
+                        AffineMap(),
+                        { stage },
+                        [&](const RegistrationProgress &) { return ++calls < 3; }),
+               RegistrationAborted);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(Registration, RefusesWhatCannotBeRegistered)
+{
+  const TestImage fixed(FixedSize, Isotropic, Same);
+  TestImage       constant = fixed;
+  std::fill(constant.voxels.values.begin(), constant.voxels.values.end(), 3.0f);
+  EXPECT_THROW(RunStages({ { fixed.Placed(), constant.Placed(), {}, {} } }, { GreedyStage() }), std::invalid_argument);
+  EXPECT_THROW(RunStages({}, { GreedyStage() }), std::invalid_argument);
+  EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, {}), std::invalid_argument);
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 1, 2 }; // rising
+  EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, { stage }), std::invalid_argument);
+  EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } },
+                         { GreedyStage(), LinearStage(Kind::Rigid, Metric::MeanSquares) }),
+               std::invalid_argument); // a linear stage after a warp
+}
+
+TEST(Registration, LevelsThatAreTooSmallAreLeftOutWithANote)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 16, 8, 2 };
+  stage.iterations = { 2, 2, 2 };
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  EXPECT_EQ(result.levels.size(), 2u);
+  EXPECT_EQ(result.notes.size(), 1u);
+  EXPECT_EQ(result.warpSize, FixedSize); // although the last level is at half the resolution
+}
