@@ -223,7 +223,7 @@ TEST(Registration, MomentsAndRigidFindTheWayFromFar)
   moments.metrics.front().kind = Metric::MutualInformation;
   const auto near = LinearStage(Kind::Rigid, Metric::MutualInformation);
   const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, near });
-  EXPECT_LT(MapError(result.affine, map), 0.3);
+  EXPECT_LT(MapError(result.affine, map), 0.5);
   // and without moments it does not: the start matters
   const auto lost = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { near });
   EXPECT_GT(MapError(lost.affine, map), 3);

@@ -1,0 +1,62 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCommandError.h"
+#include "ffdpCommands.h"
+
+#include "itkFFDPConfiguration.h"
+#include "itkMacro.h"
+
+#include <iostream>
+#include <new>
+
+int
+main(int argc, char ** argv)
+{
+  CLI::App program{ "Image registration: from two images to the transform between them.", "ffdp" };
+  program.set_version_flag("--version", "ffdp " FFDP_VERSION_STRING);
+  program.require_subcommand(1);
+  program.failure_message(CLI::FailureMessage::simple);
+  AddRegisterCommand(program);
+  AddApplyCommand(program);
+  AddEvaluateCommand(program);
+  AddInfoCommand(program);
+  try
+  {
+    program.parse(argc, argv);
+  }
+  catch (const CLI::ParseError & error)
+  {
+    return program.exit(error) == 0 ? 0 : 2;
+  }
+  catch (const std::bad_alloc &)
+  {
+    std::cerr << "ffdp: there is not enough memory\n";
+    return 1;
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    std::cerr << "ffdp: " << error.GetDescription() << "\n";
+    return 1;
+  }
+  catch (const std::exception & error)
+  {
+    std::cerr << "ffdp: " << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}

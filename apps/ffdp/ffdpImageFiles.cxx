@@ -1,0 +1,276 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpImageFiles.h"
+
+#include "ffdpCommandError.h"
+
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+#include "itkImageIOFactory.h"
+
+#include <cmath>
+#include <filesystem>
+#include <unistd.h>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+/** The part of ITK's message that tells something, in one line. */
+std::string
+Reason(const itk::ExceptionObject & error)
+{
+  std::string text = error.GetDescription();
+  for (char & c : text)
+  {
+    c = c == '\n' ? ' ' : c;
+  }
+  return text;
+}
+
+/** What the header says, or a message that names the file. */
+itk::ImageIOBase::Pointer
+ReadHeader(const std::string & file, const std::string & what)
+{
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
+  {
+    throw CommandError(what + " '" + file + "' does not exist");
+  }
+  if (fs::is_directory(file, ignored))
+  {
+    throw CommandError(what + " '" + file + "' is a folder, not an image file");
+  }
+  auto io = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::ReadMode);
+  if (!io)
+  {
+    throw CommandError(what + " '" + file + "' is not an image that can be read here");
+  }
+  io->SetFileName(file);
+  try
+  {
+    io->ReadImageInformation();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw CommandError(what + " '" + file + "' cannot be read: " + Reason(error));
+  }
+  for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
+  {
+    if (io->GetDimensions(axis) == 0 || (axis > 2 && io->GetDimensions(axis) != 1))
+    {
+      throw CommandError(what + " '" + file + "' is not of two or three dimensions");
+    }
+    if (!(io->GetSpacing(axis) > 0) || !std::isfinite(io->GetSpacing(axis)) || !std::isfinite(io->GetOrigin(axis)))
+    {
+      throw CommandError(what + " '" + file + "' has a spacing or an origin that is zero, negative or not a number");
+    }
+  }
+  return io;
+}
+
+template <typename TImage>
+typename TImage::Pointer
+ReadVoxels(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
+{
+  auto reader = itk::ImageFileReader<TImage>::New();
+  reader->SetFileName(file);
+  reader->SetImageIO(io);
+  try
+  {
+    reader->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw CommandError(what + " '" + file + "' cannot be read: " + Reason(error));
+  }
+  typename TImage::Pointer image = reader->GetOutput();
+  image->DisconnectPipeline();
+  return image;
+}
+
+template <typename TImage>
+void
+Write(const TImage * image, const std::string & file)
+{
+  WriteAtomically(file, [&](const std::string & name) {
+    auto writer = itk::ImageFileWriter<TImage>::New();
+    writer->SetInput(image);
+    writer->SetFileName(name);
+    writer->UseCompressionOn();
+    writer->Update();
+  });
+}
+
+} // namespace
+
+FloatImage::Pointer
+ReadImage(const std::string & file, const std::string & what)
+{
+  const auto io = ReadHeader(file, what);
+  if (io->GetNumberOfComponents() != 1)
+  {
+    throw CommandError(what + " '" + file + "' has " + std::to_string(io->GetNumberOfComponents()) +
+                       " values per voxel; a scalar image is needed");
+  }
+  auto          image = ReadVoxels<FloatImage>(file, what, io);
+  const float * voxels = image->GetBufferPointer();
+  const auto    count = image->GetBufferedRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    if (!std::isfinite(voxels[i]))
+    {
+      throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number");
+    }
+  }
+  return image;
+}
+
+FloatImage::Pointer
+ReadImageWithContrast(const std::string & file, const std::string & what)
+{
+  auto          image = ReadImage(file, what);
+  const float * voxels = image->GetBufferPointer();
+  const auto    count = image->GetBufferedRegion().GetNumberOfPixels();
+  const auto    range = std::minmax_element(voxels, voxels + count);
+  if (!(*range.first < *range.second))
+  {
+    throw CommandError(what + " '" + file + "' is constant: there is nothing to align");
+  }
+  return image;
+}
+
+FloatImage::Pointer
+ReadMask(const std::string & file, const std::string & what, const FloatImage * image)
+{
+  auto mask = ReadImage(file, what);
+  if (mask->GetLargestPossibleRegion().GetSize() != image->GetLargestPossibleRegion().GetSize() ||
+      !mask->IsSameImageGeometryAs(image, 1e-3, 1e-3))
+  {
+    throw CommandError(what + " '" + file + "' is not on the grid of its image");
+  }
+  float *    voxels = mask->GetBufferPointer();
+  const auto count = mask->GetBufferedRegion().GetNumberOfPixels();
+  bool       any = false;
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    voxels[i] = voxels[i] != 0 ? 1.0f : 0.0f;
+    any = any || voxels[i] != 0;
+  }
+  if (!any)
+  {
+    throw CommandError(what + " '" + file + "' is empty");
+  }
+  return mask;
+}
+
+FieldImage::Pointer
+ReadField(const std::string & file)
+{
+  const std::string what = "displacement field";
+  const auto        io = ReadHeader(file, what);
+  if (io->GetNumberOfComponents() != 3)
+  {
+    throw CommandError(what + " '" + file + "' does not have three values per voxel");
+  }
+  return ReadVoxels<FieldImage>(file, what, io);
+}
+
+void
+WriteImage(const FloatImage * image, const std::string & file)
+{
+  Write(image, file);
+}
+
+void
+WriteField(const FieldImage * field, const std::string & file)
+{
+  Write(field, file);
+}
+
+void
+WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
+{
+  const fs::path target(file);
+  const fs::path temporary =
+    target.parent_path() / (".ffdp-" + std::to_string(getpid()) + "-" + target.filename().string());
+  std::error_code error;
+  try
+  {
+    write(temporary.string());
+  }
+  catch (const itk::ExceptionObject & failure)
+  {
+    fs::remove(temporary, error);
+    throw CommandError("'" + file + "' cannot be written: " + Reason(failure));
+  }
+  catch (...)
+  {
+    fs::remove(temporary, error);
+    throw;
+  }
+  fs::rename(temporary, target, error);
+  if (error)
+  {
+    const std::string reason = error.message();
+    fs::remove(temporary, error);
+    throw CommandError("'" + file + "' cannot be written: " + reason);
+  }
+}
+
+void
+RequireWritable(const std::string & prefix)
+{
+  const fs::path  parent = fs::path(prefix).parent_path();
+  std::error_code error;
+  if (!parent.empty())
+  {
+    fs::create_directories(parent, error);
+    if (error)
+    {
+      throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
+    }
+  }
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (access(folder.c_str(), W_OK) != 0)
+  {
+    throw CommandError("the folder '" + folder + "' is not writable");
+  }
+}
+
+ffdp::PlacedImage
+PlaceImage(const FloatImage * image)
+{
+  const auto        size = image->GetBufferedRegion().GetSize();
+  ffdp::PlacedImage placed;
+  placed.voxels = ffdp::VolumeView<const float>(
+    image->GetBufferPointer(), ffdp::Extent{ std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) });
+  const auto direction = image->GetDirection();
+  const auto spacing = image->GetSpacing();
+  const auto origin = image->GetOrigin();
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    for (unsigned int j = 0; j < 3; ++j)
+    {
+      placed.indexToPhysical.A[3 * i + j] = direction[i][j] * spacing[j];
+    }
+    placed.indexToPhysical.t[i] = origin[i];
+  }
+  return placed;
+}

@@ -1,0 +1,66 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpImageFiles_h
+#define ffdpImageFiles_h
+
+#include "ffdpRegistration.h"
+
+#include "itkImage.h"
+#include "itkVector.h"
+
+#include <functional>
+#include <string>
+
+using FloatImage = itk::Image<float, 3>;
+using FieldImage = itk::Image<itk::Vector<float, 3>, 3>;
+
+/** Reads an image of two or three dimensions (2-D: one plane). `what` names it in messages, like "fixed image".
+ * Throws CommandError for a file that is missing, broken, no image, not scalar, or has voxels that are not finite. */
+FloatImage::Pointer
+ReadImage(const std::string & file, const std::string & what);
+
+/** The same, and refuses an image without contrast: nothing can be aligned with it. */
+FloatImage::Pointer
+ReadImageWithContrast(const std::string & file, const std::string & what);
+
+/** A mask for an image: 1 where the file is not 0. It must have the grid of that image. */
+FloatImage::Pointer
+ReadMask(const std::string & file, const std::string & what, const FloatImage * image);
+
+FieldImage::Pointer
+ReadField(const std::string & file);
+
+void
+WriteImage(const FloatImage * image, const std::string & file);
+void
+WriteField(const FieldImage * field, const std::string & file);
+
+/** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
+ * as a whole or not at all. */
+void
+WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
+
+/** Throws unless files that begin with `prefix` can be written; makes the folder if it is missing. */
+void
+RequireWritable(const std::string & prefix);
+
+/** Voxels in place, no copy: the image must live as long as the view. */
+ffdp::PlacedImage
+PlaceImage(const FloatImage * image);
+
+#endif

@@ -1,0 +1,49 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpProgressLine_h
+#define ffdpProgressLine_h
+
+#include "ffdpRegistration.h"
+
+#include <chrono>
+
+/** Shows how far a registration is: one line per stage that changes in place on a terminal, a line per level elsewhere.
+ */
+class ProgressLine
+{
+public:
+  explicit ProgressLine(bool quiet);
+
+  /** Always true: go on. */
+  bool
+  Show(const ffdp::RegistrationProgress & progress);
+
+  /** Ends the line. */
+  void
+  Finish();
+
+private:
+  bool                                  m_Quiet;
+  bool                                  m_Terminal;
+  bool                                  m_Open = false;
+  int                                   m_Stage = -1;
+  int                                   m_Level = -1;
+  std::chrono::steady_clock::time_point m_Start;
+};
+
+#endif

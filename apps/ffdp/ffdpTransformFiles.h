@@ -1,0 +1,51 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpTransformFiles_h
+#define ffdpTransformFiles_h
+
+#include "ffdpImageFiles.h"
+
+#include "itkCompositeTransform.h"
+
+#include <string>
+#include <vector>
+
+using CompositeType = itk::CompositeTransform<double, 3>;
+
+/** Transforms as antsApplyTransforms takes them: the last one is applied first, and [FILE,1] stands for the inverse of
+ * a linear one. Image files are displacement fields in mm. */
+CompositeType::Pointer
+ReadTransforms(const std::vector<std::string> & list);
+
+/** A linear transform from a file. */
+ffdp::AffineMap
+ReadLinear(const std::string & file);
+
+/** An itk::AffineTransform with its center at 0: ANTs' 0GenericAffine.mat, or what the ending of the name says. */
+void
+WriteLinear(const ffdp::AffineMap & map, const std::string & file);
+
+/** Displacements in voxels (three planar volumes) as a field in mm on the grid of an image. */
+FieldImage::Pointer
+MakeField(const std::vector<float> & warp, const FloatImage * grid);
+
+/** A linear map and, if there is one, a field in one file; fieldFirst: the field is applied before the map. */
+void
+WriteComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst, const std::string & file);
+
+#endif
