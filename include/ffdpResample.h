@@ -38,7 +38,7 @@
  * precision of Sample() for cells inside the image: a coordinate is then known to 2^-23 (2 + |S u|) voxels.
  *
  * Bytes do not depend on the number of threads, on the instruction set, or on the box of the output that is computed.
- * Extra memory: some 20 KB of stack, 130 doubles per component and three floats per column of the output per thread.
+ * Extra memory: some 20 KB of stack, 130 doubles per component and three doubles per column of the output per thread.
  */
 namespace ffdp
 {

@@ -35,7 +35,7 @@
  *
  * Everything that samples takes one field on the fixed grid (CompositeMap, WarpInput). A chain takes that form by its
  * residual r(x) = X(x) - (A x + t), where A x + t is the chain with all fields zero: the map (A, t, S = 1) and the
- * field r. Residuals are computed in double, plane by plane or row by row, and stored as float.
+ * field r. Residuals are computed in double; whole planes of them are stored as float.
  */
 namespace ffdp
 {
@@ -96,7 +96,7 @@ FillResidualRow(const WarpChain &    chain,
                 std::int64_t         y,
                 std::int64_t         z,
                 std::int64_t         count,
-                float * const *      residual);
+                double * const *     residual);
 
 /** r(x) for the planes of the fixed grid that `residual` holds (three components, elementStride 1). */
 FFDP_EXPORT void

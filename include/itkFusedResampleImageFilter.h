@@ -63,7 +63,7 @@ namespace itk
  * the image is decided by its largest possible region, not by the part that is at hand. An input that is not the output
  * of another filter and is in memory as a whole is not measured out.
  *
- * <b>Memory</b> beyond input and output: about 25 KB per thread, and three floats per column of the output per thread
+ * <b>Memory</b> beyond input and output: about 25 KB per thread, and three doubles per column of the output per thread
  * for fields that do not lie on the grid of the output.
  *
  * \ingroup FFDP
@@ -130,10 +130,9 @@ private:
   void
   GenerateDataFast(const FFDPTransformStack & stack);
 
-  bool                 m_UsedFastPath{ false };
-  bool                 m_HasWarned{ false };
-  std::string          m_FallbackReason;
-  InputImageRegionType m_ReachedRegion; ///< of the input, by the requested region of the output
+  bool        m_UsedFastPath{ false };
+  bool        m_HasWarned{ false };
+  std::string m_FallbackReason;
 };
 
 } // namespace itk

@@ -124,11 +124,9 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   if (!this->FindFastPath(stack, reason))
   {
     Superclass::GenerateInputRequestedRegion();
-    m_ReachedRegion = input->GetRequestedRegion();
     return;
   }
   const InputImageRegionType & whole = input->GetLargestPossibleRegion();
-  m_ReachedRegion = whole;
   if (input->GetSource() == nullptr && input->GetBufferedRegion() == whole)
   {
     input->SetRequestedRegion(whole); // nothing to be saved
@@ -152,13 +150,14 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
     {
       itkExceptionMacro("Cannot find the part of the input that is needed: " << error.what());
     }
+    InputImageRegionType region;
     for (unsigned int c = 0; c < InputImageDimension; ++c)
     {
       // a filter upstream cannot be asked for nothing: one pixel, if no point of the output is inside
-      m_ReachedRegion.SetIndex(c, whole.GetIndex(c) + static_cast<IndexValueType>(reached.first[c]));
-      m_ReachedRegion.SetSize(c, reached.IsEmpty() ? 1 : static_cast<SizeValueType>(reached.count[c]));
+      region.SetIndex(c, whole.GetIndex(c) + static_cast<IndexValueType>(reached.first[c]));
+      region.SetSize(c, reached.IsEmpty() ? 1 : static_cast<SizeValueType>(reached.count[c]));
     }
-    input->SetRequestedRegion(m_ReachedRegion);
+    input->SetRequestedRegion(region);
   }
 }
 
@@ -169,11 +168,10 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   FFDPTransformStack stack;
   std::string        reason;
   bool               fast = this->FindFastPath(stack, reason);
-  if (fast && !this->GetInput()->GetBufferedRegion().IsInside(m_ReachedRegion))
+  if (fast && !this->GetInput()->GetBufferedRegion().IsInside(this->GetInput()->GetRequestedRegion()))
   {
-    fast =
-      false; // an image that comes from nowhere and holds less than it claims: ITK takes what is there for the whole
-    reason = "the input does not hold all pixels that are needed, and no filter can make them";
+    fast = false; // ITK's interpolators take what is there for the whole
+    reason = "the input does not hold all pixels that were asked for";
   }
   this->RecordPath(fast, reason);
   if (!fast)
@@ -260,7 +258,6 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   os << indent << "UsedFastPath: " << (m_UsedFastPath ? "On" : "Off") << std::endl;
   os << indent << "FallbackReason: " << m_FallbackReason << std::endl;
   os << indent << "HasWarned: " << (m_HasWarned ? "On" : "Off") << std::endl;
-  os << indent << "ReachedRegion: " << m_ReachedRegion << std::endl;
 }
 
 } // namespace itk

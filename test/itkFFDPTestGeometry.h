@@ -64,7 +64,7 @@ struct GridSpec
 
 template <typename TImage>
 typename TImage::Pointer
-MakeImage(const GridSpec & spec)
+MakeImage(const GridSpec & spec, unsigned int components = 1)
 {
   constexpr unsigned int      dimension = TImage::ImageDimension;
   auto                        image = TImage::New();
@@ -85,6 +85,7 @@ MakeImage(const GridSpec & spec)
   image->SetSpacing(spacing);
   image->SetOrigin(origin);
   image->SetDirection(ObliqueDirection<dimension>(spec.angle));
+  image->SetNumberOfComponentsPerPixel(components); // of a VectorImage
   image->Allocate(true);
   return image;
 }

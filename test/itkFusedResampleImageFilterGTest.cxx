@@ -145,7 +145,7 @@ Configure(TFilter *                                filter,
  * TReal: the output type with components of double, to know what ITK has before it casts. */
 template <typename TInput, typename TOutput, typename TReal>
 void
-ExpectParity(typename TOutput::PixelType outside, unsigned int vectorLength = 0)
+ExpectParity(typename TOutput::PixelType outside, unsigned int components = 1)
 {
   constexpr unsigned int D = TInput::ImageDimension;
   using ComponentType = typename Components<TOutput>::ComponentType;
@@ -153,13 +153,8 @@ ExpectParity(typename TOutput::PixelType outside, unsigned int vectorLength = 0)
                                  { { 21, 4, 0.93, 0.3, 5, true }, { 23, -6, 0.81, -0.2, 4.2, true } } };
   for (const auto & geometry : specs)
   {
-    auto       input = MakeImage<TInput>(geometry[1]);
+    auto       input = MakeImage<TInput>(geometry[1], components);
     const auto grid = MakeImage<itk::Image<char, D>>(geometry[0]);
-    if (vectorLength > 0)
-    {
-      input->SetNumberOfComponentsPerPixel(vectorLength);
-      input->Allocate(true);
-    }
     Components<TInput>::FillRandom(input, 11);
     const auto transforms = Transforms<D>(geometry[0]);
     for (std::size_t kind = 0; kind < transforms.size(); ++kind)

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpResample.h"
 
+#include "ffdpAlignedBuffer.h"
 #include "ffdpCheck.h"
 #include "ffdpParallel.h"
 #include "ffdpResamplePixels.h"
@@ -27,6 +28,8 @@
 #include <memory>
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpCellBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpResampleKernel.h"
 #include "ffdpForEachInstructionSet.h"
@@ -94,13 +97,19 @@ RowOf(const PixelView & view, std::size_t pixelSize, std::int64_t y, std::int64_
 /** One call: which functions it runs, on what. */
 struct ResampleTask
 {
-  using ReadFunction = void(const ResampleImage &, const ResamplePositions &, int, int, double *, bool *);
-  using WriteFunction = void(const double *, const bool *, int, int, int, const void *, void *);
+  using LocateFunction =
+    void(const BlockMap &, const WarpRow &, std::int64_t, std::int64_t, std::int64_t, int, int, BlockPositions &);
+  using FindFunction = void(const BlockGrid &, const BlockPositions &, int, int, BlockCells &);
+  using ReadFunction = void(const BlockVolume &, const BlockCells &, int, int, double *);
+  using WriteFunction = void(const double *, const std::int32_t *, int, int, int, const void *, void *);
   using FloatFunction =
     int(const FloatPlan &, const WarpRow &, std::int64_t, std::int64_t, std::int64_t, int, float *, bool *);
 
-  ResampleImage              image;
-  ResampleMap                map;
+  BlockMap                   map;
+  BlockGrid                  grid;
+  std::vector<BlockVolume>   volumes; ///< one per component
+  LocateFunction *           locate;
+  FindFunction *             find;
   ReadFunction *             read;
   WriteFunction *            write;
   std::size_t                pixelSize; ///< bytes of a pixel of the output
@@ -108,6 +117,26 @@ struct ResampleTask
   std::unique_ptr<FloatPlan> floats;      ///< null: everything in double
   FloatFunction *            floatKernel; ///< used with floats
 };
+
+BlockMap
+MakeBlockMap(const CompositeMap & map)
+{
+  BlockMap plan;
+  bool     finite = true;
+  for (int i = 0; i < 9; ++i)
+  {
+    plan.A[i] = map.A[i];
+    plan.S[i] = map.S[i];
+    finite = finite && std::isfinite(map.A[i]) && std::isfinite(map.S[i]);
+  }
+  for (int c = 0; c < 3; ++c)
+  {
+    plan.t[c] = map.t[c];
+    finite = finite && std::isfinite(map.t[c]);
+  }
+  Require(finite, "the map of the resampler has an entry that is not finite");
+  return plan;
+}
 
 std::unique_ptr<FloatPlan>
 MakeFloatPlan(const ConstPixelView & image, const CompositeMap & map)
@@ -140,28 +169,30 @@ MakeTask(const ConstPixelView &     image,
   Require(parameters.outside.empty() || parameters.outside.size() == std::size_t(output.components),
           "the value outside differs from the output in its number of components");
 
-  ResampleTask task;
-  const Extent size = image.domain;
-  task.image = { image.data, image.components, { size.x, size.y, size.z }, {}, {}, image.rowStride, image.planeStride };
-  bool finite = true;
+  ResampleTask       task;
+  const std::int64_t size[3] = { image.domain.x, image.domain.y, image.domain.z };
   for (int c = 0; c < 3; ++c)
   {
-    task.image.first[c] = image.box.first[c];
-    task.image.end[c] = image.box.first[c] + image.box.count[c];
-    task.map.t[c] = map.t[c];
-    finite = finite && std::isfinite(map.t[c]);
+    task.grid.size[c] = std::int32_t(size[c]);
+    task.grid.first[c] = std::int32_t(image.box.first[c]);
+    task.grid.end[c] = std::int32_t(image.box.first[c] + image.box.count[c]);
   }
-  for (int i = 0; i < 9; ++i)
+  task.map = MakeBlockMap(map);
+  const auto componentSize = WithComponentType(image.type, [](auto t) { return sizeof(t); });
+  for (int c = 0; c < image.components; ++c)
   {
-    task.map.A[i] = map.A[i];
-    task.map.S[i] = map.S[i];
-    finite = finite && std::isfinite(map.A[i]) && std::isfinite(map.S[i]);
+    task.volumes.push_back({ static_cast<const char *>(image.data) + std::size_t(c) * componentSize,
+                             image.components,
+                             image.components * image.rowStride,
+                             image.components * image.planeStride });
   }
-  Require(finite, "the map of the resampler has an entry that is not finite");
 
   const bool nearest = parameters.interpolation == Interpolation::Nearest;
+  task.locate = FFDP_SELECT_KERNEL(LocateInDouble);
+  task.find = nearest ? FFDP_SELECT_KERNEL(FindCells<true>) : FFDP_SELECT_KERNEL(FindCells<false>);
   task.read = WithComponentType(image.type, [&](auto t) -> ResampleTask::ReadFunction * {
-    return nearest ? &ReadBlock<decltype(t), true> : &ReadBlock<decltype(t), false>;
+    using T = decltype(t);
+    return nearest ? FFDP_SELECT_KERNEL(PickCells<T>) : FFDP_SELECT_KERNEL(InterpolateCells<T>);
   });
   task.write =
     WithComponentType(output.type, [](auto t) -> ResampleTask::WriteFunction * { return &WriteBlock<decltype(t)>; });
@@ -169,8 +200,12 @@ MakeTask(const ConstPixelView &     image,
   task.outside = AlignedBuffer<char>(task.pixelSize);
   std::vector<double> beyond = parameters.outside;
   beyond.resize(std::size_t(output.components), 0.0);
-  const bool given = true;
-  task.write(beyond.data(), &given, 0, 1, output.components, nullptr, task.outside.Data());
+  const std::int32_t given = 1;
+  for (int c = 0; c < output.components; ++c)
+  {
+    char * const to = task.outside.Data() + std::size_t(c) * task.pixelSize / std::size_t(output.components);
+    task.write(&beyond[std::size_t(c)], &given, 0, 1, 1, to, to);
+  }
   if (parameters.outsidePixel)
   {
     std::copy_n(static_cast<const char *>(parameters.outsidePixel), task.pixelSize, task.outside.Data());
@@ -183,7 +218,29 @@ MakeTask(const ConstPixelView &     image,
   return task;
 }
 
-/** Voxels [begin, end) of the block that starts at column x. */
+/** Voxels [begin, end) of the block that starts at column x, in double. `values` has a block per component. */
+void
+ResampleInDouble(const ResampleTask & task,
+                 const WarpRow &      u,
+                 std::int64_t         x,
+                 std::int64_t         y,
+                 std::int64_t         z,
+                 int                  begin,
+                 int                  end,
+                 double *             values,
+                 void *               to)
+{
+  BlockPositions positions;
+  BlockCells     cells;
+  task.locate(task.map, u, x, y, z, begin, end, positions);
+  task.find(task.grid, positions, begin, end, cells);
+  for (std::size_t c = 0; c < task.volumes.size(); ++c)
+  {
+    task.read(task.volumes[c], cells, begin, end, values + c * SamplerBlock);
+  }
+  task.write(values, cells.inside, begin, end, int(task.volumes.size()), task.outside.Data(), to);
+}
+
 void
 ResampleBlock(const ResampleTask & task,
               const WarpRow &      u,
@@ -195,26 +252,26 @@ ResampleBlock(const ResampleTask & task,
               double *             values,
               char *               to)
 {
-  ResamplePositions positions;
-  bool              inside[SamplerBlock];
   if (!task.floats)
   {
-    LocateInDouble(task.map, u, x, y, z, begin, end, positions);
-    task.read(task.image, positions, begin, end, values, inside);
-    task.write(values, inside, begin, end, task.image.components, task.outside.Data(), to);
+    ResampleInDouble(task, u, x, y, z, begin, end, values, to);
     return;
   }
   alignas(64) float result[SamplerBlock];
   bool              done[SamplerBlock];
   const int         left = task.floatKernel(*task.floats, u, x, y, z, end, result, done);
-  for (int k = begin; left > 0 && k < end; ++k)
+  for (int k = begin; left > 0 && k < end;)
   {
+    int next = k + 1;
+    while (next < end && done[next] == done[k])
+    {
+      ++next;
+    }
     if (!done[k])
     {
-      LocateInDouble(task.map, u, x, y, z, k, k + 1, positions);
-      task.read(task.image, positions, k, k + 1, values, inside);
-      task.write(values, inside, k, k + 1, 1, task.outside.Data(), result + k);
+      ResampleInDouble(task, u, x, y, z, k, next, values, result + k);
     }
+    k = next;
   }
   std::copy(result + begin, result + end, reinterpret_cast<float *>(to));
 }
@@ -237,12 +294,12 @@ ResampleBox(const ConstPixelView &     image,
     return;
   }
   std::vector<AlignedBuffer<double>> values(ResolveThreads(threads));
-  std::vector<AlignedBuffer<float>>  residuals(values.size());
+  std::vector<AlignedBuffer<double>> residuals(values.size());
   ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned worker) {
     if (values[worker].Count() == 0)
     {
       values[worker] = AlignedBuffer<double>(std::size_t(SamplerBlock) * std::size_t(image.components));
-      residuals[worker] = AlignedBuffer<float>(displacements.Scratch(endColumn));
+      residuals[worker] = AlignedBuffer<double>(displacements.Scratch(endColumn));
     }
     strips.ForEachRow(piece, [&](std::int64_t row, std::int64_t z, std::int64_t) {
       const std::int64_t y = box.first[1] + row;
@@ -288,31 +345,29 @@ FindBox(const Extent &           imageSize,
         bool                     straight,
         unsigned                 threads)
 {
-  ResampleMap plan;
-  std::copy_n(map.A, 9, plan.A);
-  std::copy_n(map.t, 3, plan.t);
-  std::copy_n(map.S, 9, plan.S);
+  const BlockMap     plan = MakeBlockMap(map);
+  const auto         locate = FFDP_SELECT_KERNEL(LocateInDouble);
   const std::int64_t firstColumn = outputBox.first[0];
   const std::int64_t endColumn = firstColumn + outputBox.count[0];
 
-  const std::int64_t                rows = outputBox.IsEmpty() ? 0 : outputBox.count[1] * outputBox.count[2];
-  std::vector<AlignedBuffer<float>> residuals(ResolveThreads(threads));
-  std::vector<Reach>                reached(residuals.size());
+  const std::int64_t                 rows = outputBox.IsEmpty() ? 0 : outputBox.count[1] * outputBox.count[2];
+  std::vector<AlignedBuffer<double>> residuals(ResolveThreads(threads));
+  std::vector<Reach>                 reached(residuals.size());
   ParallelFor(rows, threads, [&](std::int64_t piece, unsigned worker) {
     if (residuals[worker].Count() == 0)
     {
-      residuals[worker] = AlignedBuffer<float>(displacements.Scratch(endColumn));
+      residuals[worker] = AlignedBuffer<double>(displacements.Scratch(endColumn));
     }
     const std::int64_t y = outputBox.first[1] + piece % outputBox.count[1];
     const std::int64_t z = outputBox.first[2] + piece / outputBox.count[1];
     const WarpRow      u = displacements.Row(firstColumn, endColumn, y, z, residuals[worker].Data());
-    ResamplePositions  positions;
+    BlockPositions     positions;
     // without a field the ends of a row are its extremes
     const std::int64_t step = straight ? std::max<std::int64_t>(1, endColumn - 1 - firstColumn) : 1;
     for (std::int64_t x = firstColumn; x < endColumn; x += step * (straight ? 1 : SamplerBlock))
     {
       const int count = straight ? 1 : int(std::min<std::int64_t>(SamplerBlock, endColumn - x));
-      LocateInDouble(plan, u, x, y, z, 0, count, positions);
+      locate(plan, u, x, y, z, 0, count, positions);
       for (int c = 0; c < 3; ++c)
       {
         for (int k = 0; k < count; ++k)

@@ -17,45 +17,66 @@
  *=========================================================================*/
 #include "ffdpWarpChain.h"
 
+#include "ffdpCellBlock.h"
 #include "ffdpCheck.h"
-#include "ffdpEdgeCell.h"
 #include "ffdpParallel.h"
+
+#include <algorithm>
+
+#define FFDP_KERNEL_FILE "ffdpCellBlockKernel.h"
+#include "ffdpForEachInstructionSet.h"
 
 namespace ffdp
 {
 namespace
 {
 
-/** u(index) by linear interpolation, or zero outside the grid of the field. */
+/** points += u(points) for the first `count` points of a block; nothing is added outside the grid of the field. */
 template <typename T>
 void
-Interpolate(const WarpView<const T> & warp, const double * index, double * u)
+AddDisplacements(const WarpView<const T> & warp, const AffineMap & toIndex, int count, BlockPositions & points)
 {
+  BlockPositions     indices;
+  BlockCells         cells;
+  BlockGrid          grid{};
   const std::int64_t size[3] = { warp.domain.x, warp.domain.y, warp.domain.z };
-  EdgeCell           cell[3];
-  bool               inside = true;
   for (int c = 0; c < 3; ++c)
   {
-    inside = inside && IsInsideGrid(index[c], size[c]);
-    cell[c] = inside ? FindEdgeCell(index[c], 0, size[c]) : EdgeCell{};
-    u[c] = 0;
+    grid.size[c] = std::int32_t(size[c]);
+    grid.end[c] = grid.size[c];
   }
-  for (int c = 0; inside && c < 3 && warp.component[c]; ++c)
+  FFDP_SELECT_KERNEL(MapBlock)(toIndex.matrix, toIndex.offset, points, 0, count, indices);
+  FFDP_SELECT_KERNEL(FindCells<false>)(grid, indices, 0, count, cells);
+  for (int c = 0; c < 3 && warp.component[c]; ++c)
   {
-    double plane[2];
-    for (int z = 0; z < 2; ++z)
+    alignas(64) double u[SamplerBlock];
+    const BlockVolume  volume{ warp.component[c], warp.elementStride, warp.rowStride, warp.planeStride };
+    FFDP_SELECT_KERNEL(InterpolateCells<T>)(volume, cells, 0, count, u);
+    for (int k = 0; k < count; ++k)
     {
-      double row[2];
-      for (int y = 0; y < 2; ++y)
-      {
-        const T * values = warp.Row(c, cell[1].at[y], cell[2].at[z]);
-        row[y] = InterpolateOnAxis(double(values[cell[0].at[0] * warp.elementStride]),
-                                   double(values[cell[0].at[1] * warp.elementStride]),
-                                   cell[0].fraction);
-      }
-      plane[z] = InterpolateOnAxis(row[0], row[1], cell[1].fraction);
+      points.at[c][k] = cells.inside[k] ? points.at[c][k] + u[k] : points.at[c][k];
     }
-    u[c] = InterpolateOnAxis(plane[0], plane[1], cell[2].fraction);
+  }
+}
+
+/** X of the first `count` points of a block. */
+void
+MapPoints(const WarpChain & chain, int count, BlockPositions & points)
+{
+  BlockPositions before = points;
+  FFDP_SELECT_KERNEL(MapBlock)(chain.start.matrix, chain.start.offset, before, 0, count, points);
+  for (const WarpStep & step : chain.steps)
+  {
+    if (step.warp.floats)
+    {
+      AddDisplacements(step.warp.floats, step.toIndex, count, points);
+    }
+    else
+    {
+      AddDisplacements(step.warp.doubles, step.toIndex, count, points);
+    }
+    before = points;
+    FFDP_SELECT_KERNEL(MapBlock)(step.after.matrix, step.after.offset, before, 0, count, points);
   }
 }
 
@@ -72,6 +93,9 @@ RequireChain(const WarpChain & chain)
       {
         RequirePlanes(warp, 0, warp.domain.z, 0, "a field of a chain of warps");
         Require(warp.component[1] != nullptr, "a field of a chain of warps has no y component");
+        Require(warp.domain.x <= SamplerLongestAxis && warp.domain.y <= SamplerLongestAxis &&
+                  warp.domain.z <= SamplerLongestAxis,
+                "a field of a chain of warps has an axis of more than 2^28 voxels");
       }
     };
     requireWhole(step.warp.floats);
@@ -118,22 +142,15 @@ LinearPart(const WarpChain & chain)
 void
 MapPoint(const WarpChain & chain, const double * x, double * X)
 {
-  chain.start.Apply(x, X);
-  for (const WarpStep & step : chain.steps)
+  BlockPositions points{};
+  for (int c = 0; c < 3; ++c)
   {
-    double index[3];
-    double u[3];
-    step.toIndex.Apply(X, index);
-    if (step.warp.floats)
-    {
-      Interpolate(step.warp.floats, index, u);
-    }
-    else
-    {
-      Interpolate(step.warp.doubles, index, u);
-    }
-    const double moved[3] = { X[0] + u[0], X[1] + u[1], X[2] + u[2] };
-    step.after.Apply(moved, X);
+    points.at[c][0] = x[c];
+  }
+  MapPoints(chain, 1, points);
+  for (int c = 0; c < 3; ++c)
+  {
+    X[c] = points.at[c][0];
   }
 }
 
@@ -144,18 +161,27 @@ FillResidualRow(const WarpChain &    chain,
                 std::int64_t         y,
                 std::int64_t         z,
                 std::int64_t         count,
-                float * const *      residual)
+                double * const *     residual)
 {
-  for (std::int64_t k = 0; k < count; ++k)
+  BlockPositions points{};
+  for (std::int64_t first = 0; first < count; first += SamplerBlock)
   {
-    const double voxel[3] = { double(x + k), double(y), double(z) };
-    double       X[3];
-    MapPoint(chain, voxel, X);
+    const int voxels = int(std::min<std::int64_t>(SamplerBlock, count - first));
+    for (int k = 0; k < voxels; ++k)
+    {
+      points.at[0][k] = double(x + first + k);
+      points.at[1][k] = double(y);
+      points.at[2][k] = double(z);
+    }
+    MapPoints(chain, voxels, points);
     for (int c = 0; c < 3; ++c)
     {
       const double * a = linear.A + 3 * c;
-      const double   straight = ((a[0] * voxel[0] + a[1] * voxel[1]) + a[2] * voxel[2]) + linear.t[c];
-      residual[c][k] = float(X[c] - straight);
+      for (int k = 0; k < voxels; ++k)
+      {
+        const double straight = ((a[0] * double(x + first + k) + a[1] * double(y)) + a[2] * double(z)) + linear.t[c];
+        residual[c][first + k] = points.at[c][k] - straight;
+      }
     }
   }
 }
@@ -168,10 +194,24 @@ FillResiduals(const WarpChain & chain, const CompositeMap & linear, const WarpVi
           "the residual of a chain of warps needs three planar components");
   RequireChain(chain);
   ParallelFor(residual.planes * residual.domain.y, threads, [&](std::int64_t piece, unsigned) {
-    const std::int64_t y = piece % residual.domain.y;
-    const std::int64_t z = residual.firstPlane + piece / residual.domain.y;
-    float * const      row[3] = { residual.Row(0, y, z), residual.Row(1, y, z), residual.Row(2, y, z) };
-    FillResidualRow(chain, linear, 0, y, z, residual.domain.x, row);
+    const std::int64_t     y = piece % residual.domain.y;
+    const std::int64_t     z = residual.firstPlane + piece / residual.domain.y;
+    constexpr std::int64_t block = SamplerBlock;
+    double                 values[3][block];
+    double * const         rows[3] = { values[0], values[1], values[2] };
+    for (std::int64_t x = 0; x < residual.domain.x; x += block)
+    {
+      const std::int64_t count = std::min(block, residual.domain.x - x);
+      FillResidualRow(chain, linear, x, y, z, count, rows);
+      for (int c = 0; c < 3; ++c)
+      {
+        float * const to = residual.Row(c, y, z) + x;
+        for (std::int64_t k = 0; k < count; ++k)
+        {
+          to[k] = float(values[c][k]);
+        }
+      }
+    }
   });
 }
 
