@@ -6,6 +6,7 @@ if(NOT ITK_WRAP_PYTHON)
 endif()
 
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" OFF)
+option(FFDP_BUILD_PROGRAM "Build the command line program ffdp (needs CLI11 and nlohmann_json)" OFF)
 option(FFDP_BUILD_EXAMPLES "Build the examples" OFF)
 
 # With tests on, ITK's macros would download these style checkers while building; a build works without a network.
