@@ -112,6 +112,14 @@ ResampleFloatBlock(const FloatPlan & plan,
       const __m256 finite = _mm256_cmp_ps(_mm256_sub_ps(value, value), _mm256_setzero_ps(), _CMP_EQ_OQ);
       const int    mask = _mm256_movemask_ps(finite);
       _mm256_store_ps(values + k, value);
+      if (mask == 0xff)
+      {
+        for (int i = 0; i < 8; ++i) // beyond the end of a row, too: done has room for it
+        {
+          done[k + i] = true;
+        }
+        continue;
+      }
       for (int i = k; i < end; ++i)
       {
         done[i] = (mask >> (i - k)) & 1;
