@@ -23,31 +23,35 @@
 namespace ffdp
 {
 
-/** y = A x + t. A is row major. */
+/** p -> matrix p + offset; the matrix is row major. */
 struct AffineMap
 {
-  std::array<double, 9> A{ { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-  std::array<double, 3> t{ { 0, 0, 0 } };
+  double matrix[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  double offset[3] = { 0, 0, 0 };
+
+  void
+  Apply(const double * from, double * to) const
+  {
+    for (int r = 0; r < 3; ++r)
+    {
+      const double * m = matrix + 3 * r;
+      to[r] = ((m[0] * from[0] + m[1] * from[1]) + m[2] * from[2]) + offset[r];
+    }
+  }
 
   std::array<double, 3>
-  operator()(const std::array<double, 3> & x) const
+  operator()(const std::array<double, 3> & point) const
   {
-    std::array<double, 3> y = t;
-    for (int i = 0; i < 3; ++i)
-    {
-      for (int j = 0; j < 3; ++j)
-      {
-        y[i] += A[3 * i + j] * x[j];
-      }
-    }
-    return y;
+    std::array<double, 3> moved;
+    this->Apply(point.data(), moved.data());
+    return moved;
   }
 
   double
   Determinant() const
   {
-    return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) +
-           A[2] * (A[3] * A[7] - A[4] * A[6]);
+    const double * m = matrix;
+    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
   }
 
   /** The map that undoes this one; its determinant must not be 0. */
@@ -55,42 +59,42 @@ struct AffineMap
   Inverse() const
   {
     AffineMap    inverse;
-    const double d = this->Determinant();
+    const double determinant = this->Determinant();
     for (int i = 0; i < 3; ++i)
     {
       const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
       for (int j = 0; j < 3; ++j)
       {
         const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-        inverse.A[3 * i + j] = (A[3 * j1 + i1] * A[3 * j2 + i2] - A[3 * j1 + i2] * A[3 * j2 + i1]) / d;
+        inverse.matrix[3 * i + j] =
+          (matrix[3 * j1 + i1] * matrix[3 * j2 + i2] - matrix[3 * j1 + i2] * matrix[3 * j2 + i1]) / determinant;
       }
     }
-    inverse.t = { { 0, 0, 0 } };
-    const std::array<double, 3> moved = inverse(t);
-    inverse.t = { { -moved[0], -moved[1], -moved[2] } };
+    double moved[3];
+    inverse.Apply(offset, moved);
+    for (int i = 0; i < 3; ++i)
+    {
+      inverse.offset[i] = -moved[i];
+    }
     return inverse;
   }
 };
 
-/** First b, then a: (a * b)(x) = a(b(x)). */
+/** p -> second(first(p)). */
 inline AffineMap
-operator*(const AffineMap & a, const AffineMap & b)
+Compose(const AffineMap & second, const AffineMap & first)
 {
-  AffineMap product;
-  product.t = a(b.t);
-  for (int i = 0; i < 3; ++i)
+  AffineMap both;
+  for (int r = 0; r < 3; ++r)
   {
-    for (int j = 0; j < 3; ++j)
+    const double * m = second.matrix + 3 * r;
+    for (int c = 0; c < 3; ++c)
     {
-      double sum = 0;
-      for (int k = 0; k < 3; ++k)
-      {
-        sum += a.A[3 * i + k] * b.A[3 * k + j];
-      }
-      product.A[3 * i + j] = sum;
+      both.matrix[3 * r + c] = (m[0] * first.matrix[c] + m[1] * first.matrix[3 + c]) + m[2] * first.matrix[6 + c];
     }
   }
-  return product;
+  second.Apply(first.offset, both.offset);
+  return both;
 }
 
 } // namespace ffdp

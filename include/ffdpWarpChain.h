@@ -19,6 +19,7 @@
 #define ffdpWarpChain_h
 
 #include "FFDPExport.h"
+#include "ffdpAffineMap.h"
 #include "ffdpSampler.h"
 #include "ffdpVolume.h"
 
@@ -39,27 +40,6 @@
  */
 namespace ffdp
 {
-
-/** p -> matrix p + offset; the matrix is row major. */
-struct AffineMap
-{
-  double matrix[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-  double offset[3] = { 0, 0, 0 };
-
-  void
-  Apply(const double * from, double * to) const
-  {
-    for (int r = 0; r < 3; ++r)
-    {
-      const double * m = matrix + 3 * r;
-      to[r] = ((m[0] * from[0] + m[1] * from[1]) + m[2] * from[2]) + offset[r];
-    }
-  }
-};
-
-/** p -> second(first(p)). */
-FFDP_EXPORT AffineMap
-Compose(const AffineMap & second, const AffineMap & first);
 
 /** One field of a chain. */
 struct WarpStep

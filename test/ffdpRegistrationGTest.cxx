@@ -64,10 +64,12 @@ struct TestImage
   TestImage(const Extent & size, const std::array<double, 3> & spacing, const TMap & map)
     : voxels(size)
   {
-    indexToPhysical.A = { { spacing[0], 0, 0, 0, spacing[1], 0, 0, 0, spacing[2] } };
-    indexToPhysical.t = { { -0.5 * spacing[0] * double(size.x - 1),
-                            -0.5 * spacing[1] * double(size.y - 1),
-                            -0.5 * spacing[2] * double(size.z - 1) } };
+    const std::int64_t count[3] = { size.x, size.y, size.z };
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      indexToPhysical.matrix[4 * axis] = spacing[std::size_t(axis)];
+      indexToPhysical.offset[axis] = -0.5 * spacing[std::size_t(axis)] * double(count[axis] - 1);
+    }
     for (std::int64_t z = 0; z < size.z; ++z)
       for (std::int64_t y = 0; y < size.y; ++y)
         for (std::int64_t x = 0; x < size.x; ++x)
@@ -93,7 +95,7 @@ AffineMap
 SomeMap(double angle, double growth, const std::array<double, 3> & shift)
 {
   const double c = std::cos(angle) * growth, s = std::sin(angle) * growth;
-  return AffineMap{ { { c, -s, 0, s, c, 0, 0, 0, growth } }, shift };
+  return AffineMap{ { c, -s, 0, s, c, 0, 0, 0, growth }, { shift[0], shift[1], shift[2] } };
 }
 
 /** Largest distance between what a map and the true one do to points of the organ. */
@@ -191,8 +193,7 @@ TEST(Registration, LinearStagesRecoverKnownMaps)
     AffineMap map;
   } cases[] = { { Kind::Rigid, SomeMap(0.12, 1, { { 2, -1.5, 1 } }) },
                 { Kind::Similarity, SomeMap(-0.1, 1.06, { { -2, 1, 1.5 } }) },
-                { Kind::Affine,
-                  AffineMap{ { { 1.05, 0.06, 0, -0.04, 0.95, 0.05, 0.02, 0, 1.04 } }, { { 1.5, -1, 2 } } } } };
+                { Kind::Affine, AffineMap{ { 1.05, 0.06, 0, -0.04, 0.95, 0.05, 0.02, 0, 1.04 }, { 1.5, -1, 2 } } } };
   for (const auto & c : cases)
   {
     const TestImage fixed(FixedSize, Isotropic, c.map);
@@ -294,8 +295,8 @@ TEST(Registration, BytesDoNotDependOnThreadsNorOnTheScaleOfIntensities)
   for (const unsigned threads : { 2u, 3u, 7u })
   {
     const auto other = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, linear, greedy }, threads);
-    EXPECT_EQ(one.affine.A, other.affine.A);
-    EXPECT_EQ(one.affine.t, other.affine.t);
+    EXPECT_TRUE(std::equal(one.affine.matrix, one.affine.matrix + 9, other.affine.matrix));
+    EXPECT_TRUE(std::equal(one.affine.offset, one.affine.offset + 3, other.affine.offset));
     EXPECT_TRUE(SameBytes(one.warp, other.warp)) << threads;
     EXPECT_TRUE(SameBytes(one.inverseWarp, other.inverseWarp)) << threads;
   }
@@ -388,8 +389,8 @@ TEST(Registration, AnAxisCanBeKeptFromMovingAndTwoDimensionsStayInPlane)
   {
     ASSERT_EQ(planar.warp[i], 0.0f);
   }
-  EXPECT_EQ(planar.affine.A[2], 0);
-  EXPECT_EQ(planar.affine.A[8], 1);
+  EXPECT_EQ(planar.affine.matrix[2], 0);
+  EXPECT_EQ(planar.affine.matrix[8], 1);
   EXPECT_LT(planar.levels.back().lastValue, planar.levels.back().firstValue);
 }
 

@@ -68,7 +68,7 @@ RunEvaluate(const Options & options)
 {
   const auto fixed = ReadImage(options.fixedLabels, "fixed labels");
   const auto moved = ReadImage(options.movedLabels, "moved labels");
-  if (fixed->GetLargestPossibleRegion().GetSize() != moved->GetLargestPossibleRegion().GetSize())
+  if (!AreOnOneGrid(fixed, moved))
   {
     throw CommandError("the label maps are not on the same grid: apply the transform to the moving one first");
   }

@@ -156,12 +156,28 @@ ReadImageWithContrast(const std::string & file, const std::string & what)
   return image;
 }
 
+bool
+AreOnOneGrid(const FloatImage * a, const FloatImage * b)
+{
+  bool same = a->GetLargestPossibleRegion().GetSize() == b->GetLargestPossibleRegion().GetSize();
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    const double voxel = 1e-3 * b->GetSpacing()[i];
+    same = same && std::abs(a->GetSpacing()[i] - b->GetSpacing()[i]) < voxel &&
+           std::abs(a->GetOrigin()[i] - b->GetOrigin()[i]) < 10 * voxel;
+    for (unsigned int j = 0; j < 3; ++j)
+    {
+      same = same && std::abs(a->GetDirection()[i][j] - b->GetDirection()[i][j]) < 1e-3;
+    }
+  }
+  return same;
+}
+
 FloatImage::Pointer
 ReadMask(const std::string & file, const std::string & what, const FloatImage * image)
 {
   auto mask = ReadImage(file, what);
-  if (mask->GetLargestPossibleRegion().GetSize() != image->GetLargestPossibleRegion().GetSize() ||
-      !mask->IsSameImageGeometryAs(image, 1e-3, 1e-3))
+  if (!AreOnOneGrid(mask, image))
   {
     throw CommandError(what + " '" + file + "' is not on the grid of its image");
   }
@@ -268,9 +284,9 @@ PlaceImage(const FloatImage * image)
   {
     for (unsigned int j = 0; j < 3; ++j)
     {
-      placed.indexToPhysical.A[3 * i + j] = direction[i][j] * spacing[j];
+      placed.indexToPhysical.matrix[3 * i + j] = direction[i][j] * spacing[j];
     }
-    placed.indexToPhysical.t[i] = origin[i];
+    placed.indexToPhysical.offset[i] = origin[i];
   }
   return placed;
 }

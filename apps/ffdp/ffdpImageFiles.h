@@ -38,6 +38,10 @@ ReadImage(const std::string & file, const std::string & what);
 FloatImage::Pointer
 ReadImageWithContrast(const std::string & file, const std::string & what);
 
+/** Same size and place, up to a thousandth. */
+bool
+AreOnOneGrid(const FloatImage * a, const FloatImage * b);
+
 /** A mask for an image: 1 where the file is not 0. It must have the grid of that image. */
 FloatImage::Pointer
 ReadMask(const std::string & file, const std::string & what, const FloatImage * image);

@@ -174,11 +174,11 @@ ReadLinear(const std::string & file)
       const auto moved = transform->TransformPoint(unit);
       for (unsigned int i = 0; i < 3; ++i)
       {
-        own.A[3 * i + j] = moved[i] - origin[i];
-        own.t[i] = origin[i];
+        own.matrix[3 * i + j] = moved[i] - origin[i];
+        own.offset[i] = origin[i];
       }
     }
-    map = map * own;
+    map = ffdp::Compose(map, own);
   }
   return map;
 }
@@ -196,9 +196,9 @@ MakeAffine(const ffdp::AffineMap & map)
   {
     for (unsigned int j = 0; j < 3; ++j)
     {
-      matrix[i][j] = map.A[3 * i + j];
+      matrix[i][j] = map.matrix[3 * i + j];
     }
-    offset[i] = map.t[i];
+    offset[i] = map.offset[i];
   }
   transform->SetMatrix(matrix);
   transform->SetOffset(offset);
@@ -233,9 +233,9 @@ MakeField(const std::vector<float> & warp, const FloatImage * grid)
   field->CopyInformation(grid);
   field->SetRegions(grid->GetBufferedRegion());
   field->Allocate();
-  const auto   count = std::size_t(placed.voxels.domain.Voxels());
-  const auto & A = placed.indexToPhysical.A;
-  auto *       vectors = field->GetBufferPointer();
+  const auto     count = std::size_t(placed.voxels.domain.Voxels());
+  const double * A = placed.indexToPhysical.matrix;
+  auto *         vectors = field->GetBufferPointer();
   for (std::size_t i = 0; i < count; ++i)
   {
     const double u[3] = { warp[i], warp[count + i], warp[2 * count + i] };

@@ -103,22 +103,6 @@ RequireChain(const WarpChain & chain)
   }
 }
 
-AffineMap
-Compose(const AffineMap & second, const AffineMap & first)
-{
-  AffineMap both;
-  for (int r = 0; r < 3; ++r)
-  {
-    const double * m = second.matrix + 3 * r;
-    for (int c = 0; c < 3; ++c)
-    {
-      both.matrix[3 * r + c] = (m[0] * first.matrix[c] + m[1] * first.matrix[3 + c]) + m[2] * first.matrix[6 + c];
-    }
-  }
-  second.Apply(first.offset, both.offset);
-  return both;
-}
-
 CompositeMap
 LinearPart(const WarpChain & chain)
 {

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpLinearOptimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ffdp
@@ -29,7 +30,15 @@ using Matrix = std::array<double, 9>;
 Matrix
 Multiply(const Matrix & a, const Matrix & b)
 {
-  return (AffineMap{ a, {} } * AffineMap{ b, {} }).A;
+  Matrix product{};
+  for (int i = 0; i < 9; ++i)
+  {
+    for (int k = 0; k < 3; ++k)
+    {
+      product[i] += a[std::size_t(i / 3 * 3 + k)] * b[std::size_t(3 * k + i % 3)];
+    }
+  }
+  return product;
 }
 
 /** The rotation by |w| about w. */
@@ -57,8 +66,8 @@ LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
                                  bool                    planar)
   : m_Rigid(kind != RegistrationStage::Kind::Affine)
   , m_Planar(planar)
-  , m_A(start.A)
 {
+  std::copy(start.matrix, start.matrix + 9, m_A.begin());
   const Extent &              size = fixed.voxels.domain;
   const std::array<double, 3> corner = fixed.indexToPhysical({ { 0, 0, 0 } });
   m_Center =
@@ -112,9 +121,13 @@ LinearOptimizer::Restart()
 AffineMap
 LinearOptimizer::Map() const
 {
-  AffineMap                   map{ m_A, { { 0, 0, 0 } } };
+  AffineMap map;
+  std::copy(m_A.begin(), m_A.end(), map.matrix);
   const std::array<double, 3> moved = map(m_Center);
-  map.t = { { m_B[0] - moved[0], m_B[1] - moved[1], m_B[2] - moved[2] } };
+  for (int c = 0; c < 3; ++c)
+  {
+    map.offset[c] = m_B[c] - moved[c];
+  }
   return map;
 }
 

@@ -28,11 +28,11 @@ namespace
 CompositeMap
 MakeIndexMap(const LevelPair & images, const AffineMap & physical)
 {
-  const AffineMap map = images.physicalToMoving * (physical * images.fixedToPhysical);
+  const AffineMap map = Compose(images.physicalToMoving, Compose(physical, images.fixedToPhysical));
   CompositeMap    composite;
-  std::copy(map.A.begin(), map.A.end(), composite.A);
-  std::copy(map.t.begin(), map.t.end(), composite.t);
-  std::copy(map.A.begin(), map.A.end(), composite.S);
+  std::copy(map.matrix, map.matrix + 9, composite.A);
+  std::copy(map.offset, map.offset + 3, composite.t);
+  std::copy(map.matrix, map.matrix + 9, composite.S);
   return composite;
 }
 
@@ -356,14 +356,14 @@ Loss::PhysicalMapGradient() const
     {
       for (int k = 0; k < 3; ++k)
       {
-        const double transposed = P.A[3 * k + i];
+        const double transposed = P.matrix[3 * k + i];
         total[9 + i] += transposed * index[9 + k];
         for (int j = 0; j < 3; ++j)
         {
-          double sum = index[9 + k] * F.t[j];
+          double sum = index[9 + k] * F.offset[j];
           for (int l = 0; l < 3; ++l)
           {
-            sum += index[3 * k + l] * F.A[3 * j + l];
+            sum += index[3 * k + l] * F.matrix[3 * j + l];
           }
           total[3 * i + j] += transposed * sum;
         }

@@ -32,26 +32,28 @@ namespace
 constexpr double Degree = 3.14159265358979323846 / 180;
 
 /** Rotation by angles in degrees about x, then y, then z. */
-std::array<double, 9>
+AffineMap
 RotationByAngles(double x, double y, double z)
 {
   const double    cx = std::cos(x * Degree), sx = std::sin(x * Degree);
   const double    cy = std::cos(y * Degree), sy = std::sin(y * Degree);
   const double    cz = std::cos(z * Degree), sz = std::sin(z * Degree);
-  const AffineMap aboutX{ { { 1, 0, 0, 0, cx, -sx, 0, sx, cx } }, {} };
-  const AffineMap aboutY{ { { cy, 0, sy, 0, 1, 0, -sy, 0, cy } }, {} };
-  const AffineMap aboutZ{ { { cz, -sz, 0, sz, cz, 0, 0, 0, 1 } }, {} };
-  return (aboutZ * (aboutY * aboutX)).A;
+  const AffineMap aboutX{ { 1, 0, 0, 0, cx, -sx, 0, sx, cx }, {} };
+  const AffineMap aboutY{ { cy, 0, sy, 0, 1, 0, -sy, 0, cy }, {} };
+  const AffineMap aboutZ{ { cz, -sz, 0, sz, cz, 0, 0, 0, 1 }, {} };
+  return Compose(aboutZ, Compose(aboutY, aboutX));
 }
 
 /** x -> R (x - from) + to. */
 AffineMap
-About(const std::array<double, 9> & rotation, const std::array<double, 3> & from, const std::array<double, 3> & to)
+About(AffineMap rotation, const std::array<double, 3> & from, const std::array<double, 3> & to)
 {
-  AffineMap                   map{ rotation, { { 0, 0, 0 } } };
-  const std::array<double, 3> moved = map(from);
-  map.t = { { to[0] - moved[0], to[1] - moved[1], to[2] - moved[2] } };
-  return map;
+  const std::array<double, 3> moved = rotation(from);
+  for (int c = 0; c < 3; ++c)
+  {
+    rotation.offset[c] = to[c] - moved[c];
+  }
+  return rotation;
 }
 
 std::vector<double>

@@ -28,7 +28,8 @@ SpacingOf(const AffineMap & map)
   std::array<double, 3> spacing;
   for (int c = 0; c < 3; ++c)
   {
-    spacing[c] = std::sqrt(map.A[c] * map.A[c] + map.A[3 + c] * map.A[3 + c] + map.A[6 + c] * map.A[6 + c]);
+    spacing[c] = std::sqrt(map.matrix[c] * map.matrix[c] + map.matrix[3 + c] * map.matrix[3 + c] +
+                           map.matrix[6 + c] * map.matrix[6 + c]);
   }
   return spacing;
 }
@@ -46,9 +47,12 @@ LevelImage::LevelImage(Backend & backend, const PlacedImage & full, const Extent
   backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), m_Map, DownsampleParameters{});
   m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
   AffineMap toFine;
-  toFine.A = { { m_Map.scale[0], 0, 0, 0, m_Map.scale[1], 0, 0, 0, m_Map.scale[2] } };
-  toFine.t = { { m_Map.offset[0], m_Map.offset[1], m_Map.offset[2] } };
-  m_Image.indexToPhysical = full.indexToPhysical * toFine;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    toFine.matrix[4 * axis] = m_Map.scale[axis];
+    toFine.offset[axis] = m_Map.offset[axis];
+  }
+  m_Image.indexToPhysical = Compose(full.indexToPhysical, toFine);
 }
 
 Extent
