@@ -68,9 +68,9 @@ RunEvaluate(const Options & options)
 {
   const auto fixed = ReadImage(options.fixedLabels, "fixed labels");
   const auto moved = ReadImage(options.movedLabels, "moved labels");
-  if (!AreOnOneGrid(fixed, moved))
+  if (fixed->GetLargestPossibleRegion().GetSize() != moved->GetLargestPossibleRegion().GetSize())
   {
-    throw CommandError("the label maps are not on the same grid: apply the transform to the moving one first");
+    throw CommandError("the label maps differ in size: apply the transform to the moving one first");
   }
   nlohmann::json perLabel = nlohmann::json::array();
   double         sum = 0, weighted = 0, weights = 0;
