@@ -23,10 +23,13 @@
 #include "ffdpSamplerPlan.h"
 
 #include <cmath>
+#include <type_traits>
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpImageGradientBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpImageGradientKernel.h"
 #include "ffdpForEachInstructionSet.h"

@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-/** Central differences of an image at one position. T is float, double, or a vector of floats. */
+/** Central differences of an image at one position. T is float or double. */
 namespace ffdp
 {
 
@@ -171,20 +171,6 @@ ReadDifferencesAlongAxes(const WholeImage<T> & image, const ImagePosition & p, f
   }
 }
 
-/** The position `step` voxels away. */
-FFDP_VOXEL_INLINE ImagePosition
-MoveBy(const ImagePosition & p, const float * step)
-{
-  ImagePosition moved;
-  for (int c = 0; c < 3; ++c)
-  {
-    const AxisPosition q = LocateOnAxis(p.index[c], p.fraction[c] + step[c]);
-    moved.index[c] = q.index;
-    moved.fraction[c] = q.fraction;
-  }
-  return moved;
-}
-
 /** The value at a position that is inside. */
 template <typename T>
 FFDP_VOXEL_INLINE T
@@ -205,20 +191,6 @@ ReadValue(const WholeImage<T> & image, const ImagePosition & p)
     b[row] = values[at[0][1]];
   }
   return InterpolateInCell<T>(a, b, p.fraction[0], p.fraction[1], p.fraction[2]);
-}
-
-/** I(X + step) - I(X - step), 0 if either is outside; `step` and `back` = -step are in voxels. */
-template <typename T>
-FFDP_VOXEL_INLINE float
-ReadDifference(const WholeImage<T> & image, const ImagePosition & p, const float * step, const float * back)
-{
-  const ImagePosition ahead = MoveBy(p, step);
-  const ImagePosition behind = MoveBy(p, back);
-  if (!IsInsideImage(image, ahead) || !IsInsideImage(image, behind))
-  {
-    return 0.0f;
-  }
-  return float(ReadValue(image, ahead) - ReadValue(image, behind));
 }
 
 } // namespace ffdp
