@@ -20,12 +20,19 @@
 #include "ffdpAllocationMeter.h"
 #include "ffdpImageGradientReference.h"
 
+#include "itkCentralDifferenceImageFunction.h"
+#include "itkImage.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
+
+#if defined(__unix__)
+#  include <sys/mman.h>
+#endif
 
 namespace
 {
@@ -128,6 +135,37 @@ ExpectReference(const Extent & size, double mean, double deviation)
   }
 }
 
+template <typename T>
+void
+ExpectSameBytes(const Problem<T> & p, const ImageDifferences & h)
+{
+  const Result once = Compute(p, h, 1);
+  for (const unsigned threads : ThreadCounts())
+  {
+    EXPECT_TRUE(SameBytes(Compute(p, h, threads), once));
+  }
+  ForEachInstructionSet([&] { EXPECT_TRUE(SameBytes(Compute(p, h), once)); });
+  const std::int64_t planes = p.weights.domain.z;
+  for (std::int64_t cut = 1; cut < planes; ++cut)
+  {
+    std::vector<MapGradient> planeSums;
+    for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, planes } })
+    {
+      const Warp<float>   u = p.floats.Slab(range.first, range.end);
+      const Volume<float> weights = p.weights.Slab(range.first, range.end);
+      Warp<float>         d = u;
+      const auto part = ImageGradient(p.image.View(), p.map, u.View(), h, weights.View(), p.C, d.View(), true, 2);
+      planeSums.insert(planeSums.end(), part.begin(), part.end());
+      for (int c = 0; c < 3; ++c)
+      {
+        const auto expected = once.derivative.component[c].Slab(range.first, range.end);
+        EXPECT_TRUE(ffdp::test::SameBytes(d.component[c].values, expected.values));
+      }
+    }
+    EXPECT_EQ(planeSums, once.planeSums);
+  }
+}
+
 } // namespace
 
 TEST(ImageGradient, MatchesTheReference)
@@ -173,4 +211,355 @@ TEST(ImageGradient, FollowsTheBorderRuleOfItk)
           EXPECT_NEAR(d.component[2].At(x, y, z), expected(-4, z, size.z), 1e-4);
         }
   }
+}
+
+TEST(ImageGradient, AgreesWithItk)
+{
+  using ImageType = itk::Image<double, 3>;
+  const Extent        size{ 12, 9, 10 };
+  Problem<double>     p(size);
+  ImageType::SizeType itkSize;
+  itkSize[0] = itk::SizeValueType(p.imageSize.x);
+  itkSize[1] = itk::SizeValueType(p.imageSize.y);
+  itkSize[2] = itk::SizeValueType(p.imageSize.z);
+  const double spacing[3] = { 0.9, 1.4, 2.1 };
+  const double origin[3] = { 12.5, -7, 3 };
+  for (const double angle : { 0.0, 0.3 }) // in the plane of x and z
+  {
+    ImageType::DirectionType direction;
+    direction.SetIdentity();
+    direction[0][0] = direction[2][2] = std::cos(angle);
+    direction[0][2] = -std::sin(angle);
+    direction[2][0] = std::sin(angle);
+    const ImageType::Pointer image = ImageType::New();
+    image->SetRegions(itkSize);
+    image->SetSpacing(spacing);
+    image->SetOrigin(origin);
+    image->SetDirection(direction);
+    image->Allocate();
+    std::copy(p.image.values.begin(), p.image.values.end(), image->GetBufferPointer());
+    const auto function = itk::CentralDifferenceImageFunction<ImageType, double>::New();
+    function->SetInputImage(image);
+
+    ImageDifferences h;
+    for (int c = 0; c < 3; ++c)
+    {
+      itk::Vector<double, 3> half(0.0);
+      half[c] = spacing[c] / 2;
+      const auto index = image->GetInverseDirection() * half;
+      for (int i = 0; i < 3; ++i)
+      {
+        h.step[c][i] = index[i] / spacing[i];
+      }
+      h.distance[c] = spacing[c];
+    }
+    std::fill(p.weights.values.begin(), p.weights.values.end(), 1.0f);
+    p.C = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+    const Result result = Compute(p, h);
+    int          compared = 0;
+    ForEachMappedVoxel(p.map, p.u, [&](std::int64_t x, std::int64_t y, std::int64_t z, const Point & X) {
+      itk::ContinuousIndex<double, 3> index;
+      index[0] = X[0];
+      index[1] = X[1];
+      index[2] = X[2];
+      ImageType::PointType point;
+      image->TransformContinuousIndexToPhysicalPoint(index, point);
+      if (GradientAt(p.image, X, h, p.C).certain && function->IsInsideBuffer(point))
+      {
+        const auto expected = function->Evaluate(point);
+        for (unsigned c = 0; c < 3; ++c)
+        {
+          EXPECT_NEAR(result.derivative.component[c].At(x, y, z), expected[c], Tolerance(5, 10));
+        }
+        ++compared;
+      }
+    });
+    EXPECT_GT(compared, 300);
+  }
+}
+
+TEST(ImageGradient, FlatImagesHaveNone)
+{
+  const Extent        size{ 20, 15, 10 };
+  const Volume<float> image(size, 1000.1f), weights = RandomVolume(size, 1);
+  const Warp<float>   u = RandomWarp(size, 2, 2.0);
+  for (const ImageDifferences & h : AllDifferences())
+  {
+    Warp<float> d(size, 7.0f);
+    ImageGradient(image.View(), {}, u.View(), h, weights.View(), SomeMatrix(), d.View(), false);
+    for (const Volume<float> & component : d.component)
+    {
+      EXPECT_EQ(MaxMagnitude(component.values), 0.0);
+    }
+  }
+}
+
+TEST(ImageGradient, TwoDimensionsHaveTwoDifferences)
+{
+  const Extent        size{ 30, 21, 1 };
+  const Volume<float> image = RandomVolume(size, 3);
+  Volume<float>       weights(size, 1.0f);
+  const Warp<double>  u = ConvertWarp<double>(Warp<double>(size, 0.2));
+  std::vector<double> field = Interleave<double>(u, 2), d(field.size(), 7.0);
+  ImageDifferences    h;
+  const WarpInput     input(WarpView<double>::Interleaved(field.data(), 2, size));
+  const WarpOutput    output(WarpView<double>::Interleaved(d.data(), 2, size));
+  for (const double across : { 0.0, 0.2 })
+  {
+    h.dimension = 2;
+    h.step[0][1] = across;
+    ImageGradient(image.View(), {}, input, h, weights.View(), SomeMatrix(), output, false);
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const Point expected = GradientAt(image, { { x + 0.2, y + 0.2, 0 } }, h, SomeMatrix()).value;
+        EXPECT_NEAR(d[std::size_t(2 * (x + size.x * y))], expected[0], Tolerance(5, 10));
+        EXPECT_NEAR(d[std::size_t(2 * (x + size.x * y) + 1)], expected[1], Tolerance(5, 10));
+      }
+  }
+}
+
+TEST(ImageGradient, ReadsAndWritesEveryLayout)
+{
+  const Extent         size{ 150, 9, 5 };
+  const Problem<float> p(size);
+  std::vector<double>  mixedIn = Interleave<double>(p.u);
+  std::vector<float>   mixedFloatsIn = Interleave<float>(p.u);
+  Warp<double>         planarIn = p.u;
+  for (const ImageDifferences & h : { AllDifferences()[1], AllDifferences()[3] })
+  {
+    const Result        planar = Compute(p, h);
+    const std::size_t   n = std::size_t(size.Voxels());
+    std::vector<double> mixed(3 * n, 7.0), planes(3 * n, 7.0);
+    std::vector<float>  mixedFloats(3 * n, 7.0f), pairs(2 * n, 7.0f);
+    const auto          compute = [&](const WarpInput & u, const WarpOutput & d) {
+      ImageGradient(p.image.View(), p.map, u, h, p.weights.View(), p.C, d, false);
+    };
+    compute(WarpView<double>::Interleaved(mixedIn.data(), 3, size),
+            WarpView<double>::Interleaved(mixed.data(), 3, size));
+    compute(planarIn.View(), WarpView<double>::Planar(planes.data(), size));
+    compute(WarpView<float>::Interleaved(mixedFloatsIn.data(), 3, size),
+            WarpView<float>::Interleaved(mixedFloats.data(), 3, size));
+    compute(p.floats.View(), WarpView<float>::Interleaved(pairs.data(), 2, size));
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        const float value = planar.derivative.component[c].values[i];
+        ASSERT_EQ(mixed[3 * i + c], value);
+        ASSERT_EQ(planes[c * n + i], value);
+        ASSERT_EQ(mixedFloats[3 * i + c], value);
+        ASSERT_EQ(c < 2 ? pairs[2 * i + c] : value, value);
+      }
+    }
+  }
+}
+
+TEST(ImageGradient, MomentsAreSumsOfTheDerivative)
+{
+  for (const Extent & size : { Extent{ 23, 17, 5 }, Extent{ 150, 33, 2 } })
+  {
+    const Problem<float> p(size);
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      const Result result = Compute(p, h);
+      ASSERT_EQ(result.planeSums.size(), std::size_t(size.z));
+      for (std::int64_t z = 0; z < size.z; ++z)
+      {
+        MapGradient expected{}, magnitude{};
+        for (std::int64_t y = 0; y < size.y; ++y)
+          for (std::int64_t x = 0; x < size.x; ++x)
+            for (std::size_t r = 0; r < 3; ++r)
+            {
+              const double d = result.derivative.component[r].At(x, y, z);
+              const double times[4] = { double(x), double(y), double(z), 1 };
+              for (std::size_t c = 0; c < 4; ++c)
+              {
+                expected[c < 3 ? 3 * r + c : 9 + r] += d * times[c];
+                magnitude[c < 3 ? 3 * r + c : 9 + r] += std::abs(d * times[c]);
+              }
+            }
+        for (std::size_t i = 0; i < 12; ++i)
+        {
+          // sums of the same numbers in another order: a rounding of double precision per term at most
+          EXPECT_NEAR(
+            result.planeSums[std::size_t(z)][i], expected[i], 1.2e-16 * double(size.x * size.y) * magnitude[i]);
+        }
+      }
+      // the derivative need not be written
+      EXPECT_EQ(ImageGradient(p.image.View(), p.map, p.floats.View(), h, p.weights.View(), p.C, {}, true),
+                result.planeSums);
+      // and the moments need not be summed
+      EXPECT_TRUE(ImageGradient(p.image.View(), p.map, p.floats.View(), h, p.weights.View(), p.C, {}, false).empty());
+    }
+  }
+}
+
+TEST(ImageGradient, BytesDoNotDependOnThreadsSlabsOrInstructions)
+{
+  for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 70, 3 } })
+  {
+    Problem<float>  floats(size, 100, 10);
+    Problem<double> doubles(size, 100, 10);
+    // stretches without weights: whole blocks, and groups of eight voxels
+    std::fill_n(floats.weights.values.begin() + 150, 150, 0.0f);
+    std::fill_n(floats.weights.values.begin() + 317, 25, 0.0f);
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      ExpectSameBytes(floats, h);
+      ExpectSameBytes(doubles, h);
+    }
+  }
+}
+
+TEST(ImageGradient, SmallImagesGiveTheSameBytesForAllInstructions)
+{
+  for (const Extent & imageSize :
+       { Extent{ 1, 9, 9 }, Extent{ 3, 9, 9 }, Extent{ 9, 3, 9 }, Extent{ 9, 9, 3 }, Extent{ 4, 4, 4 } })
+  {
+    const Extent   size{ 21, 9, 4 };
+    Problem<float> p(size);
+    p.imageSize = imageSize;
+    p.image = RandomVolume(imageSize, 5);
+    p.u = WarpToRandomPoints(size, imageSize, p.map, 6);
+    p.floats = ConvertWarp<float>(p.u);
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      ExpectSameBytes(p, h);
+    }
+  }
+}
+
+TEST(ImageGradient, NoWeightMeansZero)
+{
+  Problem<float> p({ 45, 7, 5 });
+  std::fill(p.image.values.begin(), p.image.values.end(), std::nanf(""));
+  ForEachInstructionSet([&] {
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      const Result result = Compute(p, h);
+      std::size_t  bad = 0;
+      for (std::size_t i = 0; i < p.weights.values.size(); ++i)
+      {
+        for (const Volume<float> & component : result.derivative.component)
+        {
+          if (p.weights.values[i] == 0)
+          {
+            ASSERT_EQ(component.values[i], 0.0f);
+          }
+          bad += std::isnan(component.values[i]) ? 1 : 0;
+        }
+      }
+      EXPECT_GT(bad, 0u); // an image that is not a number shows
+    }
+  });
+}
+
+TEST(ImageGradient, BadPositionsAreOutside)
+{
+  Problem<float> p({ 21, 5, 3 });
+  p.floats.component[0].values[4] = std::nanf("");
+  p.floats.component[1].values[50] = std::numeric_limits<float>::infinity();
+  p.floats.component[2].values[100] = -std::numeric_limits<float>::max();
+  p.floats.component[2].values[101] = std::numeric_limits<float>::max();
+  p.weights.values[7] = std::nanf(""); // must not crash
+  p.weights.values[8] = std::numeric_limits<float>::infinity();
+  p.image.values[60] = std::numeric_limits<float>::infinity();
+  ForEachInstructionSet([&] {
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      const Result result = Compute(p, h);
+      for (const std::size_t i : { 4, 50, 100, 101 })
+      {
+        ASSERT_NE(p.weights.values[i], 0.0f);
+        for (const Volume<float> & component : result.derivative.component)
+        {
+          EXPECT_EQ(component.values[i], 0.0f);
+        }
+      }
+    }
+  });
+}
+
+#if defined(__unix__)
+TEST(ImageGradient, OffsetsMayNeedMoreThan32Bits)
+{
+  // Planes far apart, of which several, or none, are within reach of 32-bit offsets; memory between them is not
+  // touched.
+  const Extent         size{ 37, 9, 11 };
+  const Problem<float> p(size);
+  for (const std::int64_t stride : { std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
+  {
+    const std::size_t bytes = std::size_t(p.imageSize.z * stride) * sizeof(float);
+    void * const      memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+    {
+      GTEST_SKIP() << "no address range of " << bytes << " bytes";
+    }
+    VolumeView<float> large(static_cast<float *>(memory), p.imageSize);
+    large.planeStride = stride;
+    large.rowStride = stride / 16;
+    for (std::int64_t z = 0; z < p.imageSize.z; ++z)
+    {
+      for (std::int64_t y = 0; y < p.imageSize.y; ++y)
+      {
+        std::copy_n(&p.image.At(0, y, z), p.imageSize.x, large.Row(y, z));
+      }
+    }
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      Result result{ Warp<float>(size, 7.0f), {} };
+      result.planeSums =
+        ImageGradient(large, p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, 2);
+      EXPECT_TRUE(SameBytes(result, Compute(p, h)));
+    }
+    munmap(memory, bytes);
+  }
+}
+#endif
+
+TEST(ImageGradient, ExtraMemoryIsAFewNumbersPerStrip)
+{
+  std::size_t peak[2];
+  for (int i = 0; i < 2; ++i)
+  {
+    const Problem<float> p({ 64, 64, 8 << i });
+    Warp<float>          d(p.weights.domain);
+    peak[i] = MeasurePeakAllocation(
+      [&] { ImageGradient(p.image.View(), p.map, p.floats.View(), {}, p.weights.View(), p.C, d.View(), true, 2); });
+  }
+  // per plane: 12 doubles for each strip of rows and for the plane (the result; its vector may double as it grows);
+  // ITK's thread pool allocates a little more or less from run to run; a plane would be 16 KB
+  EXPECT_LE(peak[1], peak[0] + 8 * 8 * 96 + 2048);
+  EXPECT_LE(peak[1], std::size_t(100000));
+}
+
+TEST(ImageGradient, RefusesWhatItCannotDifferentiate)
+{
+  const Problem<float> p({ 8, 7, 6 });
+  Warp<float>          d(p.weights.domain);
+  const auto           compute = [&](const ImageInput & image, const ImageDifferences & h, const WarpOutput & to) {
+    ImageGradient(image, p.map, p.floats.View(), h, p.weights.View(), p.C, to, true);
+  };
+  EXPECT_NO_THROW(compute(p.image.View(), {}, d.View()));
+  EXPECT_THROW(compute({}, {}, d.View()), std::invalid_argument);                        // no image
+  EXPECT_THROW(compute(p.image.Slab(0, 3).View(), {}, d.View()), std::invalid_argument); // part of an image
+  EXPECT_THROW(compute(p.image.View(), {}, d.Slab(0, 3).View()), std::invalid_argument); // planes missing
+  EXPECT_THROW(compute(p.image.As<double>().Slab(0, 3).View(), {}, d.View()), std::invalid_argument);
+  EXPECT_THROW(ImageGradient(p.image.View(), p.map, p.floats.View(), {}, {}, p.C, d.View(), true),
+               std::invalid_argument); // no weights
+  ImageDifferences bad;
+  bad.dimension = 1;
+  EXPECT_THROW(compute(p.image.View(), bad, d.View()), std::invalid_argument);
+  bad = {};
+  bad.distance[1] = 0;
+  EXPECT_THROW(compute(p.image.View(), bad, d.View()), std::invalid_argument);
+  bad = {};
+  bad.step[2][0] = std::nan("");
+  EXPECT_THROW(compute(p.image.View(), bad, d.View()), std::invalid_argument);
+  std::array<double, 9> C = p.C;
+  C[4] = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(ImageGradient(p.image.View(), p.map, p.floats.View(), {}, p.weights.View(), C, d.View(), true),
+               std::invalid_argument);
 }
