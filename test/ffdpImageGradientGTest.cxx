@@ -17,7 +17,6 @@
  *=========================================================================*/
 #include "ffdpImageGradient.h"
 
-#include "ffdpAllocationMeter.h"
 #include "ffdpImageGradientReference.h"
 
 #include "itkCentralDifferenceImageFunction.h"
@@ -30,67 +29,10 @@
 #include <stdexcept>
 #include <vector>
 
-#if defined(__unix__)
-#  include <sys/mman.h>
-#endif
-
 namespace
 {
 using namespace ffdp;
 using namespace ffdp::test;
-
-/** A problem of the given size: image, map, warp and weights, a third of which are zero. */
-template <typename T>
-struct Problem
-{
-  Extent                imageSize;
-  Volume<T>             image;
-  CompositeMap          map = ObliqueMap();
-  Warp<double>          u;
-  Warp<float>           floats;
-  Volume<float>         weights;
-  std::array<double, 9> C = SomeMatrix();
-
-  explicit Problem(const Extent & size, double mean = 0, double deviation = 1)
-    : imageSize{ size.x + 3, std::max<std::int64_t>(1, size.y - 2), size.z + 1 }
-    , image(RandomVolume(imageSize, 51, mean, deviation).template As<T>())
-    , u(WarpToRandomPoints(size, imageSize, map, 52))
-    , floats(ConvertWarp<float>(u))
-    , weights(RandomVolume(size, 53))
-  {
-    for (std::size_t i = 0; i < weights.values.size(); i += 3)
-    {
-      weights.values[i] = 0;
-    }
-  }
-};
-
-struct Result
-{
-  Warp<float>              derivative;
-  std::vector<MapGradient> planeSums;
-};
-
-template <typename T>
-Result
-Compute(const Problem<T> & p, const ImageDifferences & h, unsigned threads = 2)
-{
-  Result result{ Warp<float>(p.weights.domain, 7.0f), {} };
-  result.planeSums = ImageGradient(
-    p.image.View(), p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, threads);
-  return result;
-}
-
-bool
-SameBytes(const Result & a, const Result & b)
-{
-  bool same = a.planeSums == b.planeSums;
-  for (int c = 0; c < 3; ++c)
-  {
-    same = same && ffdp::test::SameBytes(a.derivative.component[c].values, b.derivative.component[c].values);
-  }
-  return same;
-}
 
 /** How far d may be off where a voxel has weight 1. A difference is of two values; each is off by the position error
  * along three axes (and one rounding of a position of up to two voxels) times the largest step between neighbors, and
@@ -108,8 +50,8 @@ template <typename T>
 void
 ExpectReference(const Extent & size, double mean, double deviation)
 {
-  const Problem<T> p(size, mean, deviation);
-  double           range = 0;
+  const GradientProblem<T> p(size, mean, deviation);
+  double                   range = 0;
   for (const T & v : p.image.values)
   {
     range = std::max(range, 2 * std::abs(double(v) - mean));
@@ -117,9 +59,9 @@ ExpectReference(const Extent & size, double mean, double deviation)
   const double tolerance = Tolerance(MaxMagnitude(p.image.values), range);
   for (const ImageDifferences & h : AllDifferences())
   {
-    const Result result = Compute(p, h);
-    double       worst = 0;
-    std::int64_t uncertain = 0;
+    const GradientResult result = ComputeGradient(p, h);
+    double               worst = 0;
+    std::int64_t         uncertain = 0;
     ForEachMappedVoxel(p.map, p.u, [&](std::int64_t x, std::int64_t y, std::int64_t z, const Point & X) {
       const ReferenceGradient expected = GradientAt(p.image, X, h, p.C);
       const double            w = p.weights.At(x, y, z);
@@ -132,37 +74,6 @@ ExpectReference(const Extent & size, double mean, double deviation)
     });
     EXPECT_LE(worst, tolerance);
     EXPECT_LE(uncertain, 1 + size.Voxels() / 50);
-  }
-}
-
-template <typename T>
-void
-ExpectSameBytes(const Problem<T> & p, const ImageDifferences & h)
-{
-  const Result once = Compute(p, h, 1);
-  for (const unsigned threads : ThreadCounts())
-  {
-    EXPECT_TRUE(SameBytes(Compute(p, h, threads), once));
-  }
-  ForEachInstructionSet([&] { EXPECT_TRUE(SameBytes(Compute(p, h), once)); });
-  const std::int64_t planes = p.weights.domain.z;
-  for (std::int64_t cut = 1; cut < planes; ++cut)
-  {
-    std::vector<MapGradient> planeSums;
-    for (const auto & range : { PlaneRange{ 0, cut }, PlaneRange{ cut, planes } })
-    {
-      const Warp<float>   u = p.floats.Slab(range.first, range.end);
-      const Volume<float> weights = p.weights.Slab(range.first, range.end);
-      Warp<float>         d = u;
-      const auto part = ImageGradient(p.image.View(), p.map, u.View(), h, weights.View(), p.C, d.View(), true, 2);
-      planeSums.insert(planeSums.end(), part.begin(), part.end());
-      for (int c = 0; c < 3; ++c)
-      {
-        const auto expected = once.derivative.component[c].Slab(range.first, range.end);
-        EXPECT_TRUE(ffdp::test::SameBytes(d.component[c].values, expected.values));
-      }
-    }
-    EXPECT_EQ(planeSums, once.planeSums);
   }
 }
 
@@ -216,9 +127,9 @@ TEST(ImageGradient, FollowsTheBorderRuleOfItk)
 TEST(ImageGradient, AgreesWithItk)
 {
   using ImageType = itk::Image<double, 3>;
-  const Extent        size{ 12, 9, 10 };
-  Problem<double>     p(size);
-  ImageType::SizeType itkSize;
+  const Extent            size{ 12, 9, 10 };
+  GradientProblem<double> p(size);
+  ImageType::SizeType     itkSize;
   itkSize[0] = itk::SizeValueType(p.imageSize.x);
   itkSize[1] = itk::SizeValueType(p.imageSize.y);
   itkSize[2] = itk::SizeValueType(p.imageSize.z);
@@ -255,8 +166,8 @@ TEST(ImageGradient, AgreesWithItk)
     }
     std::fill(p.weights.values.begin(), p.weights.values.end(), 1.0f);
     p.C = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-    const Result result = Compute(p, h);
-    int          compared = 0;
+    const GradientResult result = ComputeGradient(p, h);
+    int                  compared = 0;
     ForEachMappedVoxel(p.map, p.u, [&](std::int64_t x, std::int64_t y, std::int64_t z, const Point & X) {
       itk::ContinuousIndex<double, 3> index;
       index[0] = X[0];
@@ -321,18 +232,18 @@ TEST(ImageGradient, TwoDimensionsHaveTwoDifferences)
 
 TEST(ImageGradient, ReadsAndWritesEveryLayout)
 {
-  const Extent         size{ 150, 9, 5 };
-  const Problem<float> p(size);
-  std::vector<double>  mixedIn = Interleave<double>(p.u);
-  std::vector<float>   mixedFloatsIn = Interleave<float>(p.u);
-  Warp<double>         planarIn = p.u;
+  const Extent                 size{ 150, 9, 5 };
+  const GradientProblem<float> p(size);
+  std::vector<double>          mixedIn = Interleave<double>(p.u);
+  std::vector<float>           mixedFloatsIn = Interleave<float>(p.u);
+  Warp<double>                 planarIn = p.u;
   for (const ImageDifferences & h : { AllDifferences()[1], AllDifferences()[3] })
   {
-    const Result        planar = Compute(p, h);
-    const std::size_t   n = std::size_t(size.Voxels());
-    std::vector<double> mixed(3 * n, 7.0), planes(3 * n, 7.0);
-    std::vector<float>  mixedFloats(3 * n, 7.0f), pairs(2 * n, 7.0f);
-    const auto          compute = [&](const WarpInput & u, const WarpOutput & d) {
+    const GradientResult planar = ComputeGradient(p, h);
+    const std::size_t    n = std::size_t(size.Voxels());
+    std::vector<double>  mixed(3 * n, 7.0), planes(3 * n, 7.0);
+    std::vector<float>   mixedFloats(3 * n, 7.0f), pairs(2 * n, 7.0f);
+    const auto           compute = [&](const WarpInput & u, const WarpOutput & d) {
       ImageGradient(p.image.View(), p.map, u, h, p.weights.View(), p.C, d, false);
     };
     compute(WarpView<double>::Interleaved(mixedIn.data(), 3, size),
@@ -359,10 +270,10 @@ TEST(ImageGradient, MomentsAreSumsOfTheDerivative)
 {
   for (const Extent & size : { Extent{ 23, 17, 5 }, Extent{ 150, 33, 2 } })
   {
-    const Problem<float> p(size);
+    const GradientProblem<float> p(size);
     for (const ImageDifferences & h : AllDifferences())
     {
-      const Result result = Compute(p, h);
+      const GradientResult result = ComputeGradient(p, h);
       ASSERT_EQ(result.planeSums.size(), std::size_t(size.z));
       for (std::int64_t z = 0; z < size.z; ++z)
       {
@@ -395,151 +306,11 @@ TEST(ImageGradient, MomentsAreSumsOfTheDerivative)
   }
 }
 
-TEST(ImageGradient, BytesDoNotDependOnThreadsSlabsOrInstructions)
-{
-  for (const Extent & size : { Extent{ 45, 37, 6 }, Extent{ 150, 70, 3 } })
-  {
-    Problem<float>  floats(size, 100, 10);
-    Problem<double> doubles(size, 100, 10);
-    // stretches without weights: whole blocks, and groups of eight voxels
-    std::fill_n(floats.weights.values.begin() + 150, 150, 0.0f);
-    std::fill_n(floats.weights.values.begin() + 317, 25, 0.0f);
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      ExpectSameBytes(floats, h);
-      ExpectSameBytes(doubles, h);
-    }
-  }
-}
-
-TEST(ImageGradient, SmallImagesGiveTheSameBytesForAllInstructions)
-{
-  for (const Extent & imageSize :
-       { Extent{ 1, 9, 9 }, Extent{ 3, 9, 9 }, Extent{ 9, 3, 9 }, Extent{ 9, 9, 3 }, Extent{ 4, 4, 4 } })
-  {
-    const Extent   size{ 21, 9, 4 };
-    Problem<float> p(size);
-    p.imageSize = imageSize;
-    p.image = RandomVolume(imageSize, 5);
-    p.u = WarpToRandomPoints(size, imageSize, p.map, 6);
-    p.floats = ConvertWarp<float>(p.u);
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      ExpectSameBytes(p, h);
-    }
-  }
-}
-
-TEST(ImageGradient, NoWeightMeansZero)
-{
-  Problem<float> p({ 45, 7, 5 });
-  std::fill(p.image.values.begin(), p.image.values.end(), std::nanf(""));
-  ForEachInstructionSet([&] {
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      const Result result = Compute(p, h);
-      std::size_t  bad = 0;
-      for (std::size_t i = 0; i < p.weights.values.size(); ++i)
-      {
-        for (const Volume<float> & component : result.derivative.component)
-        {
-          if (p.weights.values[i] == 0)
-          {
-            ASSERT_EQ(component.values[i], 0.0f);
-          }
-          bad += std::isnan(component.values[i]) ? 1 : 0;
-        }
-      }
-      EXPECT_GT(bad, 0u); // an image that is not a number shows
-    }
-  });
-}
-
-TEST(ImageGradient, BadPositionsAreOutside)
-{
-  Problem<float> p({ 21, 5, 3 });
-  p.floats.component[0].values[4] = std::nanf("");
-  p.floats.component[1].values[50] = std::numeric_limits<float>::infinity();
-  p.floats.component[2].values[100] = -std::numeric_limits<float>::max();
-  p.floats.component[2].values[101] = std::numeric_limits<float>::max();
-  p.weights.values[7] = std::nanf(""); // must not crash
-  p.weights.values[8] = std::numeric_limits<float>::infinity();
-  p.image.values[60] = std::numeric_limits<float>::infinity();
-  ForEachInstructionSet([&] {
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      const Result result = Compute(p, h);
-      for (const std::size_t i : { 4, 50, 100, 101 })
-      {
-        ASSERT_NE(p.weights.values[i], 0.0f);
-        for (const Volume<float> & component : result.derivative.component)
-        {
-          EXPECT_EQ(component.values[i], 0.0f);
-        }
-      }
-    }
-  });
-}
-
-#if defined(__unix__)
-TEST(ImageGradient, OffsetsMayNeedMoreThan32Bits)
-{
-  // Planes far apart, of which several, or none, are within reach of 32-bit offsets; memory between them is not
-  // touched.
-  const Extent         size{ 37, 9, 11 };
-  const Problem<float> p(size);
-  for (const std::int64_t stride : { std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
-  {
-    const std::size_t bytes = std::size_t(p.imageSize.z * stride) * sizeof(float);
-    void * const      memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-    {
-      GTEST_SKIP() << "no address range of " << bytes << " bytes";
-    }
-    VolumeView<float> large(static_cast<float *>(memory), p.imageSize);
-    large.planeStride = stride;
-    large.rowStride = stride / 16;
-    for (std::int64_t z = 0; z < p.imageSize.z; ++z)
-    {
-      for (std::int64_t y = 0; y < p.imageSize.y; ++y)
-      {
-        std::copy_n(&p.image.At(0, y, z), p.imageSize.x, large.Row(y, z));
-      }
-    }
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      Result result{ Warp<float>(size, 7.0f), {} };
-      result.planeSums =
-        ImageGradient(large, p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, 2);
-      EXPECT_TRUE(SameBytes(result, Compute(p, h)));
-    }
-    munmap(memory, bytes);
-  }
-}
-#endif
-
-TEST(ImageGradient, ExtraMemoryIsAFewNumbersPerStrip)
-{
-  std::size_t peak[2];
-  for (int i = 0; i < 2; ++i)
-  {
-    const Problem<float> p({ 64, 64, 8 << i });
-    Warp<float>          d(p.weights.domain);
-    peak[i] = MeasurePeakAllocation(
-      [&] { ImageGradient(p.image.View(), p.map, p.floats.View(), {}, p.weights.View(), p.C, d.View(), true, 2); });
-  }
-  // per plane: 12 doubles for each strip of rows and for the plane (the result; its vector may double as it grows);
-  // ITK's thread pool allocates a little more or less from run to run; a plane would be 16 KB
-  EXPECT_LE(peak[1], peak[0] + 8 * 8 * 96 + 2048);
-  EXPECT_LE(peak[1], std::size_t(100000));
-}
-
 TEST(ImageGradient, RefusesWhatItCannotDifferentiate)
 {
-  const Problem<float> p({ 8, 7, 6 });
-  Warp<float>          d(p.weights.domain);
-  const auto           compute = [&](const ImageInput & image, const ImageDifferences & h, const WarpOutput & to) {
+  const GradientProblem<float> p({ 8, 7, 6 });
+  Warp<float>                  d(p.weights.domain);
+  const auto compute = [&](const ImageInput & image, const ImageDifferences & h, const WarpOutput & to) {
     ImageGradient(image, p.map, p.floats.View(), h, p.weights.View(), p.C, to, true);
   };
   EXPECT_NO_THROW(compute(p.image.View(), {}, d.View()));
