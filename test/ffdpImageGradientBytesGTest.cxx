@@ -67,6 +67,46 @@ ExpectSameBytes(const GradientProblem<T> & p, const ImageDifferences & h)
   }
 }
 
+#if defined(__unix__)
+template <typename T>
+void
+ExpectAnyStride()
+{
+  // Planes far apart, of which all, several, or none are within reach of 32-bit offsets; memory between them is not
+  // touched.
+  const Extent             size{ 37, 9, 11 };
+  const GradientProblem<T> p(size);
+  for (const std::int64_t stride : { std::int64_t(1) << 20, std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
+  {
+    const std::size_t bytes = std::size_t(p.imageSize.z * stride) * sizeof(T);
+    void * const      memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+    {
+      GTEST_SKIP() << "no address range of " << bytes << " bytes";
+    }
+    VolumeView<T> large(static_cast<T *>(memory), p.imageSize);
+    large.planeStride = stride;
+    large.rowStride = stride / 16;
+    for (std::int64_t z = 0; z < p.imageSize.z; ++z)
+    {
+      for (std::int64_t y = 0; y < p.imageSize.y; ++y)
+      {
+        std::copy_n(&p.image.At(0, y, z), p.imageSize.x, large.Row(y, z));
+      }
+    }
+    for (const ImageDifferences & h : AllDifferences())
+    {
+      GradientResult result{ Warp<float>(size, 7.0f), {} };
+      result.planeSums =
+        ImageGradient(large, p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, 2);
+      EXPECT_TRUE(SameBytes(result, ComputeGradient(p, h)));
+    }
+    munmap(memory, bytes);
+  }
+}
+#endif
+
 } // namespace
 
 TEST(ImageGradient, BytesDoNotDependOnThreadsSlabsOrInstructions)
@@ -158,38 +198,8 @@ TEST(ImageGradient, BadPositionsAreOutside)
 #if defined(__unix__)
 TEST(ImageGradient, OffsetsMayNeedMoreThan32Bits)
 {
-  // Planes far apart, of which several, or none, are within reach of 32-bit offsets; memory between them is not
-  // touched.
-  const Extent                 size{ 37, 9, 11 };
-  const GradientProblem<float> p(size);
-  for (const std::int64_t stride : { std::int64_t(1) << 28, (std::int64_t(1) << 31) + 1000 })
-  {
-    const std::size_t bytes = std::size_t(p.imageSize.z * stride) * sizeof(float);
-    void * const      memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-    {
-      GTEST_SKIP() << "no address range of " << bytes << " bytes";
-    }
-    VolumeView<float> large(static_cast<float *>(memory), p.imageSize);
-    large.planeStride = stride;
-    large.rowStride = stride / 16;
-    for (std::int64_t z = 0; z < p.imageSize.z; ++z)
-    {
-      for (std::int64_t y = 0; y < p.imageSize.y; ++y)
-      {
-        std::copy_n(&p.image.At(0, y, z), p.imageSize.x, large.Row(y, z));
-      }
-    }
-    for (const ImageDifferences & h : AllDifferences())
-    {
-      GradientResult result{ Warp<float>(size, 7.0f), {} };
-      result.planeSums =
-        ImageGradient(large, p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, 2);
-      EXPECT_TRUE(SameBytes(result, ComputeGradient(p, h)));
-    }
-    munmap(memory, bytes);
-  }
+  ExpectAnyStride<float>();
+  ExpectAnyStride<double>();
 }
 #endif
 

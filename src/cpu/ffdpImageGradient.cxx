@@ -135,6 +135,8 @@ PlanSampler(const ImageInput & image, const CompositeMap & map)
   RequireUsable(image.doubles, "the image to differentiate");
   const float             noVoxel = 0;
   VolumeView<const float> shape(&noVoxel, image.doubles.domain, image.doubles.firstPlane, image.doubles.planes);
+  shape.rowStride = image.doubles.rowStride;
+  shape.planeStride = image.doubles.planeStride;
   return MakeSamplerPlan(shape, "the image to differentiate", map, {});
 }
 

@@ -279,6 +279,38 @@ DifferenceRoomyBlock(const SamplerPlan &       plan,
   }
 }
 
+FFDP_VOXEL_INLINE void
+LocateCellsOfBlock(const SamplerPlan & plan,
+                   const BlockStart &  start,
+                   const PlaneWindow & window,
+                   int                 count,
+                   SamplerPositions &  positions,
+                   SamplerCells &      cells)
+{
+  if (plan.map.plain)
+  {
+    LocateCells<true>(plan, start, window, count, positions, cells);
+  }
+  else
+  {
+    LocateCells<false>(plan, start, window, count, positions, cells);
+  }
+}
+
+/** InterpolateInCell() for eight cells. */
+FFDP_VOXEL_INLINE __m256
+InterpolateInCells(const CellCorners & corners, const SamplerPositions & positions, int k)
+{
+  const __m256 fx = _mm256_load_ps(positions.fraction[0] + k);
+  const __m256 fy = _mm256_load_ps(positions.fraction[1] + k);
+  const __m256 row0 = BetweenLanes(corners.a[0], corners.b[0], fx);
+  const __m256 row1 = BetweenLanes(corners.a[1], corners.b[1], fx);
+  const __m256 row2 = BetweenLanes(corners.a[2], corners.b[2], fx);
+  const __m256 row3 = BetweenLanes(corners.a[3], corners.b[3], fx);
+  return BetweenLanes(
+    BetweenLanes(row0, row1, fy), BetweenLanes(row2, row3, fy), _mm256_load_ps(positions.fraction[2] + k));
+}
+
 /** Values of a block of an image of floats. */
 FFDP_VOXEL_INLINE void
 ReadBlock(const SamplerPlan &       plan,
@@ -290,14 +322,7 @@ ReadBlock(const SamplerPlan &       plan,
   SamplerPositions  positions;
   SamplerCells      cells;
   const PlaneWindow window = PlaceWindow(plan, start);
-  if (plan.map.plain)
-  {
-    LocateCells<true>(plan, start, window, count, positions, cells);
-  }
-  else
-  {
-    LocateCells<false>(plan, start, window, count, positions, cells);
-  }
+  LocateCellsOfBlock(plan, start, window, count, positions, cells);
   for (int k = 0; k < count; k += 8)
   {
     CellCorners corners;
@@ -315,18 +340,57 @@ ReadBlock(const SamplerPlan &       plan,
       ReadVoxels(image, positions, k, k + 8, to);
       continue;
     }
-    const __m256 fx = _mm256_load_ps(positions.fraction[0] + k);
-    const __m256 fy = _mm256_load_ps(positions.fraction[1] + k);
-    __m256       row[4];
-    for (int i = 0; i < 4; ++i)
-    {
-      row[i] = BetweenLanes(corners.a[i], corners.b[i], fx);
-    }
-    _mm256_store_ps(to.value + k,
-                    BetweenLanes(BetweenLanes(row[0], row[1], fy),
-                                 BetweenLanes(row[2], row[3], fy),
-                                 _mm256_load_ps(positions.fraction[2] + k)));
+    _mm256_store_ps(to.value + k, InterpolateInCells(corners, positions, k));
     _mm256_store_si256(reinterpret_cast<__m256i *>(to.inside + k), _mm256_castps_si256(valid));
+  }
+}
+
+/** InterpolateBetween() for four voxels. */
+FFDP_VOXEL_INLINE __m256d
+BetweenLanes(__m256d v0, __m256d v1, __m256d fraction)
+{
+  return _mm256_add_pd(v0, _mm256_mul_pd(fraction, _mm256_sub_pd(v1, v0)));
+}
+
+/** Values between neighbors p[o] and p[o + 1] of four offsets. */
+FFDP_VOXEL_INLINE __m256d
+LoadBetween(const double * p, const std::int32_t * o, __m256d fraction)
+{
+  const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p + o[0])), _mm_loadu_pd(p + o[2]), 1);
+  const __m256d odd = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p + o[1])), _mm_loadu_pd(p + o[3]), 1);
+  return BetweenLanes(_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd), fraction);
+}
+
+/** Values of a block of an image of doubles, all of which 32-bit offsets can reach. */
+FFDP_VOXEL_INLINE void
+ReadBlock(const SamplerPlan &        plan,
+          const WholeImage<double> & image,
+          const BlockStart &         start,
+          int                        count,
+          BlockValues<double> &      to)
+{
+  SamplerPositions  positions;
+  SamplerCells      cells;
+  const PlaneWindow window{ nullptr, 0, 0, image.size[2], false };
+  LocateCellsOfBlock(plan, start, window, count, positions, cells);
+  for (int k = 0; k < count; k += 4)
+  {
+    if (!cells.inside[k / 8])
+    {
+      ReadVoxels(image, positions, k, k + 4, to);
+      continue;
+    }
+    const std::int32_t * o = cells.offset + k;
+    const double *       upper = image.data + image.planeStride;
+    const __m256d        fx = _mm256_cvtps_pd(_mm_load_ps(positions.fraction[0] + k));
+    const __m256d        fy = _mm256_cvtps_pd(_mm_load_ps(positions.fraction[1] + k));
+    const __m256d        fz = _mm256_cvtps_pd(_mm_load_ps(positions.fraction[2] + k));
+    const __m256d        row0 = LoadBetween(image.data, o, fx);
+    const __m256d        row1 = LoadBetween(image.data + image.rowStride, o, fx);
+    const __m256d        row2 = LoadBetween(upper, o, fx);
+    const __m256d        row3 = LoadBetween(upper + image.rowStride, o, fx);
+    _mm256_store_pd(to.value + k, BetweenLanes(BetweenLanes(row0, row1, fy), BetweenLanes(row2, row3, fy), fz));
+    _mm_store_si128(reinterpret_cast<__m128i *>(to.inside + k), _mm_set1_epi32(-1));
   }
 }
 #endif

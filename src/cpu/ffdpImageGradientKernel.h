@@ -78,13 +78,10 @@ ReadMovedBlock(const SamplerPlan &   plan,
     moved.fraction[c] = p.fraction;
   }
 #if FFDP_ISA_AVX2
-  if constexpr (std::is_same<T, float>::value)
+  if (plan.planesInReach >= (std::is_same<T, float>::value ? 1 : image.size[2]))
   {
-    if (plan.planesInReach > 0)
-    {
-      ReadBlock(plan, image, moved, count, to);
-      return;
-    }
+    ReadBlock(plan, image, moved, count, to);
+    return;
   }
 #endif
   SamplerPositions positions;
