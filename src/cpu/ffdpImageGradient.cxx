@@ -27,7 +27,7 @@
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
-#define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerVectorsKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpImageGradientBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
