@@ -25,6 +25,8 @@
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerVectorsKernel.h"
+#include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerAdjointKernel.h"
@@ -40,19 +42,6 @@ RequireLinear(const SamplerParameters & parameters)
 {
   Require(parameters.interpolation == Interpolation::Linear,
           "nearest-neighbor interpolation has no gradient for the warp or the map; use linear interpolation");
-}
-
-/** The sums of strips, added up plane by plane. */
-std::vector<MapGradient>
-AddStrips(const std::vector<MapGradient> & stripSums, const SamplerStrips & strips)
-{
-  std::vector<MapGradient> planeSums;
-  const auto               perPlane = std::ptrdiff_t(strips.PerPlane());
-  for (auto first = stripSums.begin(); first != stripSums.end(); first += perPlane)
-  {
-    planeSums.push_back(AddPlanes(std::vector<MapGradient>(first, first + perPlane)));
-  }
-  return planeSums;
 }
 
 } // namespace

@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 /** What the rows of one call to the sampler share, as plain numbers for the kernels. */
 namespace ffdp
@@ -257,6 +258,19 @@ struct SamplerStrips
     }
   }
 };
+
+/** The sums of strips, added up plane by plane. */
+inline std::vector<MapGradient>
+AddStrips(const std::vector<MapGradient> & stripSums, const SamplerStrips & strips)
+{
+  std::vector<MapGradient> planeSums;
+  const auto               perPlane = std::ptrdiff_t(strips.PerPlane());
+  for (auto first = stripSums.begin(); first != stripSums.end(); first += perPlane)
+  {
+    planeSums.push_back(AddPlanes(std::vector<MapGradient>(first, first + perPlane)));
+  }
+  return planeSums;
+}
 
 } // namespace ffdp
 
