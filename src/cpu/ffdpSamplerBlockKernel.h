@@ -51,20 +51,48 @@ LoadDisplacements(const SamplerPlan & plan, const WarpRow & u, int c, std::int64
   return plan.zeros;
 }
 
-/** `count` vectors of three doubles side by side as floats, in one pass. */
+#if FFDP_ISA_AVX2
+/** Four vectors of three floats, taken apart by component. */
 FFDP_VOXEL_INLINE void
-LoadInterleaved(const double * __restrict from, int count, SamplerVectors & to)
+StoreComponents(__m128 a, __m128 b, __m128 c, int k, SamplerVectors & to) // xyzx yzxy zxyz
 {
-  float * __restrict x = to.value[0];
-  float * __restrict y = to.value[1];
-  float * __restrict z = to.value[2];
-  for (int k = 0; k < count; ++k)
-  {
-    x[k] = float(from[3 * k]);
-    y[k] = float(from[3 * k + 1]);
-    z[k] = float(from[3 * k + 2]);
-  }
+  const __m128 x = _mm_shuffle_ps(a, _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 1, 2, 2)), _MM_SHUFFLE(2, 0, 3, 0));
+  const __m128 ab = _mm_shuffle_ps(a, b, _MM_SHUFFLE(0, 0, 1, 1));
+  const __m128 bc = _mm_shuffle_ps(b, c, _MM_SHUFFLE(2, 2, 3, 3));
+  const __m128 z = _mm_shuffle_ps(_mm_shuffle_ps(a, b, _MM_SHUFFLE(1, 1, 2, 2)), c, _MM_SHUFFLE(3, 0, 2, 0));
+  _mm_store_ps(to.value[0] + k, x);
+  _mm_store_ps(to.value[1] + k, _mm_shuffle_ps(ab, bc, _MM_SHUFFLE(2, 0, 2, 0)));
+  _mm_store_ps(to.value[2] + k, z);
 }
+
+/** Interleaved vectors: the first voxels of a block, as many as come in fours. Returns how many. */
+FFDP_VOXEL_INLINE int
+LoadInterleaved(const WarpRow & u, std::int64_t x, int count, SamplerVectors & to)
+{
+  int k = 0;
+  if (u.stride == 3 && u.doubles[0] && u.doubles[1] == u.doubles[0] + 1 && u.doubles[2] == u.doubles[0] + 2)
+  {
+    const double * from = u.doubles[0] + 3 * x;
+    for (; k + 4 <= count; k += 4, from += 12)
+    {
+      StoreComponents(_mm256_cvtpd_ps(_mm256_loadu_pd(from)),
+                      _mm256_cvtpd_ps(_mm256_loadu_pd(from + 4)),
+                      _mm256_cvtpd_ps(_mm256_loadu_pd(from + 8)),
+                      k,
+                      to);
+    }
+  }
+  else if (u.stride == 3 && u.floats[0] && u.floats[1] == u.floats[0] + 1 && u.floats[2] == u.floats[0] + 2)
+  {
+    const float * from = u.floats[0] + 3 * x;
+    for (; k + 4 <= count; k += 4, from += 12)
+    {
+      StoreComponents(_mm_loadu_ps(from), _mm_loadu_ps(from + 4), _mm_loadu_ps(from + 8), k, to);
+    }
+  }
+  return k;
+}
+#endif
 
 /** Where a block begins in the image, and its displacements. */
 struct BlockStart
@@ -85,19 +113,19 @@ StartBlock(const SamplerPlan & plan,
            SamplerVectors &    copy)
 {
   BlockStart start;
-  const bool interleaved =
-    u.stride == 3 && u.doubles[0] && u.doubles[1] == u.doubles[0] + 1 && u.doubles[2] == u.doubles[0] + 2;
-  if (interleaved)
-  {
-    LoadInterleaved(u.doubles[0] + 3 * x, count, copy);
-  }
+#if FFDP_ISA_AVX2
+  const int loaded = LoadInterleaved(u, x, count, copy);
+#else
+  const int loaded = 0;
+#endif
   for (int c = 0; c < 3; ++c)
   {
     const double * a = plan.map.A + 3 * c;
     const double   base = ((a[0] * double(x) + a[1] * double(y)) + a[2] * double(z)) + plan.map.t[c];
     start.index[c] = WholeVoxels(base);
     start.fraction[c] = float(base - std::floor(base));
-    start.u[c] = interleaved ? copy.value[c] : LoadDisplacements(plan, u, c, x, count, copy.value[c]);
+    const float * const rest = LoadDisplacements(plan, u, c, x + loaded, count - loaded, copy.value[c] + loaded);
+    start.u[c] = loaded > 0 ? copy.value[c] : rest;
   }
   return start;
 }
