@@ -160,6 +160,8 @@ protected:
 private:
   void
   VerifyInputs() const;
+  void
+  VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const;
   bool
   ReadImages(ffdp::MetricProblem & problem) const;
   bool

@@ -70,9 +70,29 @@ FusedImageToImageMetricv4<TItkMetric>::VerifyInputs() const
 
 template <typename TItkMetric>
 void
+FusedImageToImageMetricv4<TItkMetric>::VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const
+{
+  const auto * const imageMask = dynamic_cast<const ImageMaskSpatialObject<Dimension> *>(mask);
+  const auto * const image = imageMask ? imageMask->GetImage() : nullptr;
+  if (image && image->GetBufferPointer())
+  {
+    const auto * const first = image->GetBufferPointer();
+    const auto * const end = first + image->GetBufferedRegion().GetNumberOfPixels();
+    if (std::all_of(first, end, [](unsigned char value) { return value == 0; }))
+    {
+      itkExceptionMacro("The mask of the " << name << " image is empty: all its pixels are 0, so no point is inside. "
+                                           << "Set another mask, or none.");
+    }
+  }
+}
+
+template <typename TItkMetric>
+void
 FusedImageToImageMetricv4<TItkMetric>::Initialize()
 {
   this->VerifyInputs();
+  this->VerifyMask(this->m_FixedImageMask, "fixed");
+  this->VerifyMask(this->m_MovingImageMask, "moving");
   this->InitializeSuperclass();
   ffdp::MetricProblem problem;
   if (!this->ReadProblem(true, problem))
