@@ -34,25 +34,25 @@ struct ParityTolerance
 {
   double value;
   double derivative;
-  double outliers = 0; ///< part of the components that may be farther off
 };
 
 constexpr int TransformKinds = 10;
 constexpr int Geometries = 3;
 constexpr int Masks = 4;
 
-template <typename TFused, typename TItk, typename TCase>
+/** The metric of ITK may compute with other numbers than the fused one: then it has a case of its own. */
+template <typename TFused, typename TItk, typename TCase, typename TItkCase>
 void
-ExpectParity(const TCase & metricCase, const ParityTolerance & tolerance)
+ExpectParity(const TCase & metricCase, const TItkCase & itkCase, const ParityTolerance & tolerance)
 {
   auto fused = TFused::New();
   auto itkMetric = TItk::New();
   metricCase.Connect(fused.GetPointer());
-  metricCase.Connect(itkMetric.GetPointer());
+  itkCase.Connect(itkMetric.GetPointer());
   itkMetric->Initialize();
   fused->Initialize();
-  const Evaluation<TItk> expected(itkMetric.GetPointer());
-  const Evaluation<TItk> found(fused.GetPointer());
+  const Evaluation<TItk>   expected(itkMetric.GetPointer());
+  const Evaluation<TFused> found(fused.GetPointer());
 
   EXPECT_TRUE(fused->GetUsedFastPath()) << fused->GetFallbackReason();
   EXPECT_GT(expected.points, 20u); // the case is one of overlapping images
@@ -60,15 +60,9 @@ ExpectParity(const TCase & metricCase, const ParityTolerance & tolerance)
   EXPECT_NEAR(found.value, expected.value, tolerance.value * std::abs(expected.value));
   EXPECT_EQ(fused->GetValue(), found.value); // not a bit of difference to the evaluation with derivative
   ASSERT_EQ(found.derivative.Size(), expected.derivative.Size());
-  const double limit = tolerance.derivative * LargestMagnitude(expected.derivative);
-  unsigned int outliers = 0;
-  for (unsigned int i = 0; i < found.derivative.Size(); ++i)
-  {
-    outliers += std::abs(double(found.derivative[i]) - double(expected.derivative[i])) <= limit ? 0 : 1;
-  }
-  EXPECT_LE(outliers, tolerance.outliers * found.derivative.Size())
-    << "largest difference " << LargestDifference(found.derivative, expected.derivative) << " of "
-    << LargestMagnitude(expected.derivative);
+  const double largest = LargestMagnitude(expected.derivative);
+  EXPECT_LE(LargestDifference(found.derivative, expected.derivative), tolerance.derivative * largest)
+    << "the largest component is " << largest;
 }
 
 template <template <typename, typename, typename, typename> class TFused,
@@ -76,20 +70,22 @@ template <template <typename, typename, typename, typename> class TFused,
           class TItk,
           unsigned int VDimension,
           typename TPixel,
-          typename T>
+          typename T,
+          typename TItkNumber = T>
 void
 ExpectParityInCase(int geometry, int kind, int masks, const ParityTolerance & tolerance)
 {
   using ImageType = itk::Image<TPixel, VDimension>;
-  using TraitsType = itk::DefaultImageToImageMetricTraitsv4<ImageType, ImageType, ImageType, T>;
+  using TraitsType = itk::DefaultImageToImageMetricTraitsv4<ImageType, ImageType, ImageType, TItkNumber>;
   using FusedType = TFused<ImageType, ImageType, ImageType, T>;
-  using ItkType = TItk<ImageType, ImageType, ImageType, T, TraitsType>;
+  using ItkType = TItk<ImageType, ImageType, ImageType, TItkNumber, TraitsType>;
   std::ostringstream text;
   text << VDimension << "-D, geometry " << geometry << ", transform " << kind << ", masks " << masks;
   SCOPED_TRACE(text.str());
-  const MetricCase<VDimension, TPixel, T> metricCase(
-    Geometry(geometry), TransformKind(kind), MaskChoice{ (masks & 1) != 0, (masks & 2) != 0 });
-  ExpectParity<FusedType, ItkType>(metricCase, tolerance);
+  const MaskChoice                                 choice{ (masks & 1) != 0, (masks & 2) != 0 };
+  const MetricCase<VDimension, TPixel, T>          fusedCase(Geometry(geometry), TransformKind(kind), choice);
+  const MetricCase<VDimension, TPixel, TItkNumber> itkCase(Geometry(geometry), TransformKind(kind), choice);
+  ExpectParity<FusedType, ItkType>(fusedCase, itkCase, tolerance);
 }
 
 /** Every transform with every geometry and every choice of masks. */
@@ -115,13 +111,15 @@ template <template <typename, typename, typename, typename> class TFused,
           class TItk,
           unsigned int VDimension,
           typename TPixel,
-          typename T>
+          typename T,
+          typename TItkNumber = T>
 void
 ExpectParityInSomeCases(const ParityTolerance & tolerance)
 {
   for (int kind = 1; kind < TransformKinds; ++kind)
   {
-    ExpectParityInCase<TFused, TItk, VDimension, TPixel, T>(kind % Geometries, kind, kind % Masks, tolerance);
+    ExpectParityInCase<TFused, TItk, VDimension, TPixel, T, TItkNumber>(
+      kind % Geometries, kind, kind % Masks, tolerance);
   }
 }
 

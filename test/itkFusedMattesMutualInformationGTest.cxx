@@ -28,9 +28,10 @@ namespace
  * that, the value is a mean over many points. */
 constexpr ParityTolerance InDouble{ 1e-6, 5e-5 };
 
-/** ITK finds the bin of an intensity in float: its position among 50 bins is off by 1e-5 bins, so a point may get
- * into the next bin of the fixed image, which changes its derivative altogether. */
-constexpr ParityTolerance InFloat{ 1e-4, 1e-2, 1e-3 };
+/** ITK sums histograms and their derivatives in float, too, where terms cancel: its derivatives of T = float are some
+ * percent off. Ours are not, and are compared with ITK in double. Parameters of the transforms are rounded to float:
+ * points (up to 20 mm) are off by some 1e-6 mm, intensities by 1e-5. */
+constexpr ParityTolerance InFloat{ 1e-5, 1e-4 };
 
 } // namespace
 
@@ -67,7 +68,8 @@ TEST(FusedMattesMutualInformation, AgreesWithItkInFloat)
                           itk::MattesMutualInformationImageToImageMetricv4,
                           3,
                           float,
-                          float>(InFloat);
+                          float,
+                          double>(InFloat);
 }
 
 namespace
