@@ -118,7 +118,7 @@ FusedImageToImageMetricv4<TItkMetric>::ReadProblem(bool withDerivative, ffdp::Me
   }
   else
   {
-    problem.threads = static_cast<unsigned int>(this->GetMaximumNumberOfWorkUnits());
+    problem.threads = this->GetThreads();
     return this->HasFastSettings(m_FallbackReason) && this->ReadImages(problem) &&
            (!withDerivative || this->ReadDerivative(problem));
   }
@@ -333,6 +333,26 @@ FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value
     jacobian->Multiply(result.moments, scale, derivative);
   }
   value = this->m_Value;
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::SetMaximumNumberOfWorkUnits(const ThreadIdType number)
+{
+  Superclass::SetMaximumNumberOfWorkUnits(number);
+  const ThreadIdType workUnits = std::max<ThreadIdType>(1, number);
+  if (m_WorkUnits != workUnits)
+  {
+    m_WorkUnits = workUnits;
+    this->Modified();
+  }
+}
+
+template <typename TItkMetric>
+ThreadIdType
+FusedImageToImageMetricv4<TItkMetric>::GetMaximumNumberOfWorkUnits() const
+{
+  return m_WorkUnits > 0 ? m_WorkUnits : MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
 }
 
 template <typename TItkMetric>
