@@ -23,6 +23,7 @@
 #include "itkCentralDifferenceImageFunction.h"
 #include "itkCompositeTransform.h"
 #include "itkLinearInterpolateImageFunction.h"
+#include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cstdint>
