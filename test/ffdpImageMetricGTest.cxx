@@ -279,7 +279,8 @@ TEST(ImageMetric, BackgroundOfTheLowestIntensityCounts)
   }
   scene.problem.moving.map.t[0] = 0;
   scene.problem.moving.map.A[1] = 0;
-  scene.problem.moving.map.t[2] = -0.3; // all inside
+  scene.problem.moving.map.A[8] = 0.93; // weights of all kinds, all voxels inside
+  scene.problem.moving.map.A[6] = 0.001;
   MutualInformationParameters parameters;
   parameters.kind = MutualInformationKind::Mattes;
   parameters.fixedRange = MeasureIntensityRange(scene.problem.fixed, 2);
