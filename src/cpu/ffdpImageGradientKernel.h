@@ -89,14 +89,14 @@ ReadMovedBlock(const SamplerPlan &   plan,
   ReadVoxels(image, positions, 0, count, to);
 }
 
-/** Differences along any directions of a block. */
+/** I(X + h_c) - I(X - h_c) of a block for any steps h_c. */
 template <typename T>
 FFDP_VOXEL_INLINE void
-DifferenceAnyway(const GradientPlan &  plan,
-                 const WholeImage<T> & image,
-                 const BlockStart &    start,
-                 int                   count,
-                 SamplerVectors &      difference)
+DifferenceAlongSteps(const GradientPlan &  plan,
+                     const WholeImage<T> & image,
+                     const BlockStart &    start,
+                     int                   count,
+                     SamplerVectors &      difference)
 {
   BlockValues<T> ahead, behind;
   for (int c = 0; c < 3; ++c)
@@ -184,7 +184,7 @@ ImageGradientRow(const GradientPlan &    plan,
       }
       else
       {
-        DifferenceAnyway(plan, image, start, count, vectors);
+        DifferenceAlongSteps(plan, image, start, count, vectors);
       }
       WeightDifferences(plan.M, weights + x, count, vectors);
     }

@@ -121,9 +121,9 @@ template <typename T>
 FFDP_VOXEL_INLINE bool
 IsInsideImage(const WholeImage<T> & image, const ImagePosition & p)
 {
-  return int(IsInsideBuffer(p.index[0], p.fraction[0], image.size[0])) &
-         int(IsInsideBuffer(p.index[1], p.fraction[1], image.size[1])) &
-         int(IsInsideBuffer(p.index[2], p.fraction[2], image.size[2]));
+  return IsInsideBuffer(p.index[0], p.fraction[0], image.size[0]) &&
+         IsInsideBuffer(p.index[1], p.fraction[1], image.size[1]) &&
+         IsInsideBuffer(p.index[2], p.fraction[2], image.size[2]);
 }
 
 /** Differences over one voxel along the image axes, by ITK's rule at the border. */
