@@ -220,6 +220,22 @@ GTEST_TEST(Statistics, QuantilesAreWithinABin)
   }
 }
 
+GTEST_TEST(Statistics, QuantilesCountWhatLiesOutsideTheHistogram)
+{
+  const auto image = RandomVolume({ 41, 37, 29 }, 1, 0, 10);
+  const auto values = Selected(image, nullptr);
+  const auto low = float(ExactQuantile(values, 0.3));
+  const auto high = float(ExactQuantile(values, 0.8));
+  const auto histogram = MeasureHistogram(image.View(), low, high, {}, 4096, 2);
+  for (const double fraction : { 0.31, 0.5, 0.79 })
+  {
+    // One voxel more or less, and neighbors in rank are some 1e-3 apart here.
+    EXPECT_NEAR(histogram.Quantile(fraction), ExactQuantile(values, fraction), 0.01);
+  }
+  EXPECT_EQ(histogram.Quantile(0.1), low);
+  EXPECT_EQ(histogram.Quantile(0.9), high);
+}
+
 GTEST_TEST(Statistics, ASecondHistogramSeesPastOutliers)
 {
   auto image = RandomVolume({ 41, 37, 29 }, 1, 0, 1);
