@@ -75,6 +75,10 @@ struct WarpChain
   std::vector<WarpStep> steps; ///< in the order in which they are applied
 };
 
+/** Throws std::invalid_argument if a step of the chain has no field, or not a whole one. */
+FFDP_EXPORT void
+RequireChain(const WarpChain & chain);
+
 /** The chain with all fields zero, S = 1. */
 FFDP_EXPORT CompositeMap
 LinearPart(const WarpChain & chain);

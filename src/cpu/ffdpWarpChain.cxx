@@ -59,6 +59,8 @@ Interpolate(const WarpView<const T> & warp, const double * index, double * u)
   }
 }
 
+} // namespace
+
 void
 RequireChain(const WarpChain & chain)
 {
@@ -76,8 +78,6 @@ RequireChain(const WarpChain & chain)
     requireWhole(step.warp.doubles);
   }
 }
-
-} // namespace
 
 AffineMap
 Compose(const AffineMap & second, const AffineMap & first)

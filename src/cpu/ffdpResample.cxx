@@ -1,0 +1,398 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpResample.h"
+
+#include "ffdpCheck.h"
+#include "ffdpParallel.h"
+#include "ffdpResamplePixels.h"
+#include "ffdpResamplePlan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpResampleKernel.h"
+#include "ffdpForEachInstructionSet.h"
+
+namespace ffdp
+{
+namespace
+{
+
+/** Calls action(T{}) with the C++ type of a component. */
+template <typename TAction>
+auto
+WithComponentType(PixelComponent type, TAction && action)
+{
+  switch (type)
+  {
+    case PixelComponent::Int8:
+      return action(std::int8_t{});
+    case PixelComponent::UInt8:
+      return action(std::uint8_t{});
+    case PixelComponent::Int16:
+      return action(std::int16_t{});
+    case PixelComponent::UInt16:
+      return action(std::uint16_t{});
+    case PixelComponent::Int32:
+      return action(std::int32_t{});
+    case PixelComponent::UInt32:
+      return action(std::uint32_t{});
+    case PixelComponent::Int64:
+      return action(std::int64_t{});
+    case PixelComponent::UInt64:
+      return action(std::uint64_t{});
+    case PixelComponent::Float:
+      return action(float{});
+    case PixelComponent::Double:
+      break;
+  }
+  return action(double{});
+}
+
+template <typename TView>
+void
+RequirePixels(const TView & view, const char * name)
+{
+  Require(bool(view), std::string(name) + " is missing");
+  Require(view.components > 0, std::string(name) + " has no components");
+  const std::int64_t size[3] = { view.domain.x, view.domain.y, view.domain.z };
+  for (int c = 0; c < 3; ++c)
+  {
+    Require(size[c] > 0 && size[c] <= SamplerLongestAxis,
+            std::string(name) + " has an axis without pixels or with more than 2^28");
+    Require(view.box.first[c] >= 0 && view.box.count[c] >= 0 && view.box.first[c] + view.box.count[c] <= size[c],
+            std::string(name) + " holds pixels outside its volume");
+  }
+}
+
+/** Row y, plane z of a box, from its first column on. */
+char *
+RowOf(const PixelView & view, std::size_t pixelSize, std::int64_t y, std::int64_t z)
+{
+  const std::int64_t offset = (z - view.box.first[2]) * view.planeStride + (y - view.box.first[1]) * view.rowStride;
+  return static_cast<char *>(view.data) + offset * std::int64_t(pixelSize);
+}
+
+/** One call: which functions it runs, on what. */
+struct ResampleTask
+{
+  using ReadFunction = void(const ResampleImage &, const ResamplePositions &, int, int, double *, bool *);
+  using WriteFunction = void(const double *, const bool *, int, int, int, const void *, void *);
+  using FloatFunction =
+    int(const FloatPlan &, const WarpRow &, std::int64_t, std::int64_t, std::int64_t, int, float *, bool *);
+
+  ResampleImage              image;
+  ResampleMap                map;
+  ReadFunction *             read;
+  WriteFunction *            write;
+  std::size_t                pixelSize; ///< bytes of a pixel of the output
+  const void *               outside;
+  std::unique_ptr<FloatPlan> floats;      ///< null: everything in double
+  FloatFunction *            floatKernel; ///< used with floats
+};
+
+std::unique_ptr<FloatPlan>
+MakeFloatPlan(const ConstPixelView & image, const CompositeMap & map)
+{
+  auto                    plan = std::make_unique<FloatPlan>();
+  const PixelBox &        box = image.box;
+  VolumeView<const float> held(static_cast<const float *>(image.data), { box.count[0], box.count[1], box.count[2] });
+  held.rowStride = image.rowStride;
+  held.planeStride = image.planeStride;
+  plan->sampler = MakeSamplerPlan(held, "the image to resample", map, {});
+  const std::int64_t size[3] = { image.domain.x, image.domain.y, image.domain.z };
+  for (int c = 0; c < 3; ++c)
+  {
+    plan->first[c] = std::int32_t(box.first[c]);
+    plan->size[c] = std::int32_t(size[c]);
+  }
+  return plan;
+}
+
+ResampleTask
+MakeTask(const ConstPixelView &     image,
+         const CompositeMap &       map,
+         const PixelView &          output,
+         const ResampleParameters & parameters)
+{
+  RequirePixels(image, "the image to resample");
+  RequirePixels(output, "the output of the resampler");
+  Require(!image.box.IsEmpty(), "the image to resample holds no pixels");
+  Require(image.components == output.components, "the image and the output differ in their number of components");
+
+  ResampleTask task;
+  const Extent size = image.domain;
+  task.image = { image.data, image.components, { size.x, size.y, size.z }, {}, {}, image.rowStride, image.planeStride };
+  bool finite = true;
+  for (int c = 0; c < 3; ++c)
+  {
+    task.image.first[c] = image.box.first[c];
+    task.image.end[c] = image.box.first[c] + image.box.count[c];
+    task.map.t[c] = map.t[c];
+    finite = finite && std::isfinite(map.t[c]);
+  }
+  for (int i = 0; i < 9; ++i)
+  {
+    task.map.A[i] = map.A[i];
+    task.map.S[i] = map.S[i];
+    finite = finite && std::isfinite(map.A[i]) && std::isfinite(map.S[i]);
+  }
+  Require(finite, "the map of the resampler has an entry that is not finite");
+
+  const bool nearest = parameters.interpolation == Interpolation::Nearest;
+  task.read = WithComponentType(image.type, [&](auto t) -> ResampleTask::ReadFunction * {
+    return nearest ? &ReadBlock<decltype(t), true> : &ReadBlock<decltype(t), false>;
+  });
+  task.write =
+    WithComponentType(output.type, [](auto t) -> ResampleTask::WriteFunction * { return &WriteBlock<decltype(t)>; });
+  task.pixelSize = std::size_t(output.components) * WithComponentType(output.type, [](auto t) { return sizeof(t); });
+  task.outside = parameters.outside;
+  if (!nearest && image.components == 1 && image.type == PixelComponent::Float && output.type == PixelComponent::Float)
+  {
+    task.floats = MakeFloatPlan(image, map);
+    task.floatKernel = FFDP_SELECT_KERNEL(ResampleFloatBlock);
+  }
+  return task;
+}
+
+/** Voxels [begin, end) of the block that starts at column x. */
+void
+ResampleBlock(const ResampleTask & task,
+              const WarpRow &      u,
+              std::int64_t         x,
+              std::int64_t         y,
+              std::int64_t         z,
+              int                  begin,
+              int                  end,
+              double *             values,
+              char *               to)
+{
+  ResamplePositions positions;
+  bool              inside[SamplerBlock];
+  if (!task.floats)
+  {
+    LocateInDouble(task.map, u, x, y, z, begin, end, positions);
+    task.read(task.image, positions, begin, end, values, inside);
+    task.write(values, inside, begin, end, task.image.components, task.outside, to);
+    return;
+  }
+  alignas(64) float result[SamplerBlock];
+  bool              done[SamplerBlock];
+  const int         left = task.floatKernel(*task.floats, u, x, y, z, end, result, done);
+  for (int k = begin; left > 0 && k < end; ++k)
+  {
+    if (!done[k])
+    {
+      LocateInDouble(task.map, u, x, y, z, k, k + 1, positions);
+      task.read(task.image, positions, k, k + 1, values, inside);
+      task.write(values, inside, k, k + 1, 1, task.outside, result + k);
+    }
+  }
+  std::copy(result + begin, result + end, reinterpret_cast<float *>(to));
+}
+
+void
+ResampleBox(const ConstPixelView &     image,
+            const CompositeMap &       map,
+            const DisplacementRows &   displacements,
+            const PixelView &          output,
+            const ResampleParameters & parameters,
+            unsigned                   threads)
+{
+  const ResampleTask  task = MakeTask(image, map, output, parameters);
+  const PixelBox &    box = output.box;
+  const std::int64_t  firstColumn = box.first[0];
+  const std::int64_t  endColumn = box.first[0] + box.count[0];
+  const SamplerStrips strips{ box.count[1], box.first[2], box.count[2] };
+  if (box.IsEmpty())
+  {
+    return;
+  }
+  std::vector<AlignedBuffer<double>> values(ResolveThreads(threads));
+  std::vector<AlignedBuffer<float>>  residuals(values.size());
+  ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned worker) {
+    if (values[worker].Count() == 0)
+    {
+      values[worker] = AlignedBuffer<double>(std::size_t(SamplerBlock) * std::size_t(image.components));
+      residuals[worker] = AlignedBuffer<float>(displacements.Scratch(endColumn));
+    }
+    strips.ForEachRow(piece, [&](std::int64_t row, std::int64_t z, std::int64_t) {
+      const std::int64_t y = box.first[1] + row;
+      const WarpRow      u = displacements.Row(FirstOfBlock(firstColumn), endColumn, y, z, residuals[worker].Data());
+      char * const       to = RowOf(output, task.pixelSize, y, z);
+      for (std::int64_t x = FirstOfBlock(firstColumn); x < endColumn; x += SamplerBlock)
+      {
+        const int begin = int(std::max<std::int64_t>(firstColumn - x, 0));
+        const int end = int(std::min<std::int64_t>(endColumn - x, SamplerBlock));
+        ResampleBlock(task,
+                      u,
+                      x,
+                      y,
+                      z,
+                      begin,
+                      end,
+                      values[worker].Data(),
+                      to + (x + begin - firstColumn) * std::int64_t(task.pixelSize));
+      }
+    });
+  });
+}
+
+/** The lowest and highest coordinate along each axis. */
+struct Reach
+{
+  double low[3] = { INFINITY, INFINITY, INFINITY };
+  double high[3] = { -INFINITY, -INFINITY, -INFINITY };
+
+  void
+  Include(int c, double value)
+  {
+    low[c] = value < low[c] ? value : low[c]; // not a number reaches nothing
+    high[c] = value > high[c] ? value : high[c];
+  }
+};
+
+PixelBox
+FindBox(const Extent &           imageSize,
+        const CompositeMap &     map,
+        const DisplacementRows & displacements,
+        const PixelBox &         outputBox,
+        bool                     straight,
+        unsigned                 threads)
+{
+  ResampleMap plan;
+  std::copy_n(map.A, 9, plan.A);
+  std::copy_n(map.t, 3, plan.t);
+  std::copy_n(map.S, 9, plan.S);
+  const std::int64_t firstColumn = outputBox.first[0];
+  const std::int64_t endColumn = firstColumn + outputBox.count[0];
+
+  const std::int64_t                rows = outputBox.IsEmpty() ? 0 : outputBox.count[1] * outputBox.count[2];
+  std::vector<AlignedBuffer<float>> residuals(ResolveThreads(threads));
+  std::vector<Reach>                reached(residuals.size());
+  ParallelFor(rows, threads, [&](std::int64_t piece, unsigned worker) {
+    if (residuals[worker].Count() == 0)
+    {
+      residuals[worker] = AlignedBuffer<float>(displacements.Scratch(endColumn));
+    }
+    const std::int64_t y = outputBox.first[1] + piece % outputBox.count[1];
+    const std::int64_t z = outputBox.first[2] + piece / outputBox.count[1];
+    const WarpRow      u = displacements.Row(firstColumn, endColumn, y, z, residuals[worker].Data());
+    ResamplePositions  positions;
+    // without a field the ends of a row are its extremes
+    const std::int64_t step = straight ? std::max<std::int64_t>(1, endColumn - 1 - firstColumn) : 1;
+    for (std::int64_t x = firstColumn; x < endColumn; x += step * (straight ? 1 : SamplerBlock))
+    {
+      const int count = straight ? 1 : int(std::min<std::int64_t>(SamplerBlock, endColumn - x));
+      LocateInDouble(plan, u, x, y, z, 0, count, positions);
+      for (int c = 0; c < 3; ++c)
+      {
+        for (int k = 0; k < count; ++k)
+        {
+          reached[worker].Include(c, positions.at[c][k]);
+        }
+      }
+    }
+  });
+
+  PixelBox           box;
+  const std::int64_t size[3] = { imageSize.x, imageSize.y, imageSize.z };
+  for (int c = 0; c < 3; ++c)
+  {
+    Reach all;
+    for (const Reach & part : reached)
+    {
+      all.low[c] = std::min(all.low[c], part.low[c]);
+      all.high[c] = std::max(all.high[c], part.high[c]);
+    }
+    const double limit = double(size[c]) + 2;
+    const double low = std::max(-2.0, std::min(limit, std::floor(all.low[c]))) - 1;
+    const double high = std::max(-2.0, std::min(limit, std::floor(all.high[c]))) + 3;
+    const bool   isSomewhere = all.low[c] < double(size[c]) - 0.5 && all.high[c] >= -0.5;
+    const auto   first = std::max<std::int64_t>(0, std::int64_t(low));
+    box.first[c] = isSomewhere ? first : 0;
+    box.count[c] = isSomewhere ? std::min(size[c], std::int64_t(high)) - first : 0;
+  }
+  return box.IsEmpty() ? PixelBox() : box;
+}
+
+void
+RequireBox(const Extent & size, const PixelBox & box)
+{
+  Require(box.first[0] >= 0 && box.first[1] >= 0 && box.first[2] >= 0 && box.first[0] + box.count[0] <= size.x &&
+            box.first[1] + box.count[1] <= size.y && box.first[2] + box.count[2] <= size.z,
+          "the box lies outside the grid of the output");
+}
+
+} // namespace
+
+void
+Resample(const ConstPixelView &     image,
+         const CompositeMap &       map,
+         const WarpInput &          u,
+         const PixelView &          output,
+         const ResampleParameters & parameters,
+         unsigned                   threads)
+{
+  RequirePixels(output, "the output of the resampler");
+  RequireFixedGrid(u, output.domain, output.box.first[2], output.box.first[2] + output.box.count[2]);
+  ResampleBox(image, map, DisplacementRows(u, nullptr, map), output, parameters, threads);
+}
+
+void
+Resample(const ConstPixelView &     image,
+         const CompositeMap &       map,
+         const WarpChain &          chain,
+         const PixelView &          output,
+         const ResampleParameters & parameters,
+         unsigned                   threads)
+{
+  RequireChain(chain);
+  ResampleBox(image, map, DisplacementRows({}, &chain, map), output, parameters, threads);
+}
+
+PixelBox
+FindReachedBox(const Extent &       imageSize,
+               const CompositeMap & map,
+               const WarpInput &    u,
+               const Extent &       gridSize,
+               const PixelBox &     outputBox,
+               unsigned             threads)
+{
+  RequireBox(gridSize, outputBox);
+  RequireFixedGrid(u, gridSize, outputBox.first[2], outputBox.first[2] + outputBox.count[2]);
+  return FindBox(imageSize, map, DisplacementRows(u, nullptr, map), outputBox, !u, threads);
+}
+
+PixelBox
+FindReachedBox(const Extent &       imageSize,
+               const CompositeMap & map,
+               const WarpChain &    chain,
+               const Extent &       gridSize,
+               const PixelBox &     outputBox,
+               unsigned             threads)
+{
+  RequireBox(gridSize, outputBox);
+  RequireChain(chain);
+  return FindBox(imageSize, map, DisplacementRows({}, &chain, map), outputBox, false, threads);
+}
+
+} // namespace ffdp
