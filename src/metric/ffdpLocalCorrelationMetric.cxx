@@ -90,8 +90,7 @@ EvaluateLocalCorrelation(const MetricProblem &              problem,
     {
       outputs.movingGradient = VolumeView<float>(weights.Data(), problem.grid, first, count);
     }
-    whole.Append(
-      LocalCorrelation(at.Fixed(), at.Moving(), at.Valid(), first, count, parameters, outputs, threads));
+    whole.Append(LocalCorrelation(at.Fixed(), at.Moving(), at.Valid(), first, count, parameters, outputs, threads));
     if (derivative)
     {
       const std::vector<MapGradient> m = at.Differentiate(outputs.movingGradient, derivative, threads);

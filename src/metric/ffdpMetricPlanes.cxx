@@ -173,8 +173,7 @@ MetricPlanes::Valid() const
   {
     if (count != m_PlaneVoxels)
     {
-      return VolumeView<const std::uint8_t>(
-        m_Valid.Data(), m_Problem.grid, m_Range.first, m_Range.end - m_Range.first);
+      return VolumeView<const std::uint8_t>(m_Valid.Data(), m_Problem.grid, m_Range.first, m_Range.end - m_Range.first);
     }
   }
   return {};
@@ -219,7 +218,7 @@ MetricPlanes::SampleImage(const MetricImage & image, const VolumeView<float> & o
   else
   {
     ResampleParameters parameters;
-    parameters.outside = { outside };
+    parameters.outside = &outside;
     Resample(ConstPixelView(image.image.doubles), image.map, warp, PixelView(output), parameters, threads);
   }
 }
@@ -277,15 +276,8 @@ MetricPlanes::Differentiate(const VolumeView<const float> & weights,
   {
     local.doubles = local.doubles.Planes(weights.firstPlane, weights.planes);
   }
-  return ImageGradient(moving.image,
-                       moving.map,
-                       warp,
-                       m_Problem.differences,
-                       weights,
-                       m_Problem.C,
-                       local,
-                       derivative.moments,
-                       threads);
+  return ImageGradient(
+    moving.image, moving.map, warp, m_Problem.differences, weights, m_Problem.C, local, derivative.moments, threads);
 }
 
 void
@@ -304,11 +296,10 @@ SweepPlanes(const MetricProblem &                                               
 {
   constexpr std::int64_t PieceVoxels = 32768; // buffers of a thread stay in its cache
   const Extent &         grid = problem.grid;
-  const std::int64_t     piecePlanes =
-    std::min(grid.z, std::max<std::int64_t>(1, PieceVoxels / (grid.x * grid.y)));
-  const std::int64_t pieces = (grid.z + piecePlanes - 1) / piecePlanes;
-  const unsigned     threads = ResolveThreads(problem.threads);
-  const bool         shareOut = pieces >= std::int64_t(threads);
+  const std::int64_t     piecePlanes = std::min(grid.z, std::max<std::int64_t>(1, PieceVoxels / (grid.x * grid.y)));
+  const std::int64_t     pieces = (grid.z + piecePlanes - 1) / piecePlanes;
+  const unsigned         threads = ResolveThreads(problem.threads);
+  const bool             shareOut = pieces >= std::int64_t(threads);
 
   std::vector<std::unique_ptr<MetricPlanes>> planes(shareOut ? threads : 1);
   ParallelFor(pieces, shareOut ? threads : 1, [&](std::int64_t piece, unsigned worker) {

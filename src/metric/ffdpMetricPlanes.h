@@ -88,14 +88,17 @@ private:
 
 /** The mask of an image on the planes of the grid that `output` holds, given the warp of the image on these planes. */
 void
-SampleMask(const MetricImage & image, const WarpInput & warp, const VolumeView<std::uint8_t> & output, unsigned threads);
+SampleMask(const MetricImage &              image,
+           const WarpInput &                warp,
+           const VolumeView<std::uint8_t> & output,
+           unsigned                         threads);
 
 /** Calls work(planes, range, worker, threads) for pieces that cover the grid, the planes of the range being loaded.
  * Pieces are shared out to threads, each with buffers of its own; if there are too few of them, they are done one
  * after the other and `threads` of them may work on each. */
 void
-SweepPlanes(const MetricProblem &                                                            problem,
-            bool                                                                             findValid,
+SweepPlanes(const MetricProblem &                                                               problem,
+            bool                                                                                findValid,
             const std::function<void(MetricPlanes &, const PlaneRange &, unsigned, unsigned)> & work);
 
 /** Throws std::invalid_argument unless the problem and the derivative fit together. */

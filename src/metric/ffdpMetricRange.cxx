@@ -51,7 +51,7 @@ MeasureIntensityRange(const MetricImage & asked, unsigned threads)
     else
     {
       const VolumeView<float> converted(floats.Data(), size, first, count);
-      Resample(ConstPixelView(image.image.doubles), CompositeMap(), {}, PixelView(converted), {}, threads);
+      Resample(ConstPixelView(image.image.doubles), CompositeMap(), WarpInput(), PixelView(converted), {}, threads);
       values = converted;
     }
     if (image.mask)
