@@ -178,7 +178,8 @@ MakeRegistration(ImageType * fixed, ImageType * moving, MetricType * metric, Tra
   registration->SetShrinkFactorsPerLevel(factors);
   registration->SetSmoothingSigmasPerLevel(sigmas);
   registration->SetNumberOfIterationsPerLevel(iterations);
-  registration->SetTransformParametersAdaptorsPerLevel(MakeAdaptors(fixed, transform, factors));
+  auto adaptors = MakeAdaptors(fixed, transform, factors);
+  registration->SetTransformParametersAdaptorsPerLevel(adaptors);
 
   const auto * observed = registration.GetPointer();
   const auto   command = itk::FunctionCommand::New();
