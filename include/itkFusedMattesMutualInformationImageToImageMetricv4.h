@@ -78,6 +78,9 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FusedMattesMutualInformationImageToImageMetricv4);
 
+  using MeasureType = typename Superclass::MeasureType;
+  using DerivativeType = typename Superclass::DerivativeType;
+
   /** How a sample is spread over bins. */
   using HistogramKernelEnum = FusedImageToImageMetricv4Enums::HistogramKernel;
   itkSetMacro(HistogramKernel, HistogramKernelEnum);
@@ -86,9 +89,6 @@ public:
 protected:
   FusedMattesMutualInformationImageToImageMetricv4() = default;
   ~FusedMattesMutualInformationImageToImageMetricv4() override = default;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using DerivativeType = typename Superclass::DerivativeType;
 
   ffdp::MetricResult
   EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const override;

@@ -148,12 +148,17 @@ struct MetricCase
     fixed = MakeImage<ImageType>(fixedSpec);
     moving = MakeImage<ImageType>(movingSpec);
     grid = MakeImage<ImageType>(gridSpec);
+    if (geometry == Geometry::Different)
+    {
+      MoveOnto(fixed.GetPointer(), moving.GetPointer());
+      MoveOnto(fixed.GetPointer(), grid.GetPointer());
+    }
     FillTexture(fixed.GetPointer(), 1);
     FillTexture(moving.GetPointer(), 2);
     fixedTransform = itk::IdentityTransform<T, VDimension>::New();
     SetTransforms(kind, gridSpec);
-    fixedMask = masks.fixed ? MakeMask(fixedSpec, 0.1) : nullptr;
-    movingMask = masks.moving ? MakeMask(movingSpec, -0.2) : nullptr;
+    fixedMask = masks.fixed ? MakeMask(fixed.GetPointer(), fixedSpec, 0.1) : nullptr;
+    movingMask = masks.moving ? MakeMask(moving.GetPointer(), movingSpec, -0.2) : nullptr;
   }
 
   /** The virtual domain, the images and all that belongs to them, for a metric. */
@@ -173,10 +178,12 @@ struct MetricCase
     metric->SetMaximumNumberOfWorkUnits(2);
   }
 
-  static typename FieldTransformType::Pointer
-  MakeFieldTransform(const GridSpec & spec, double amplitude, unsigned int seed)
+  /** The field has the origin of the virtual domain. */
+  typename FieldTransformType::Pointer
+  MakeFieldTransform(const GridSpec & spec, double amplitude, unsigned int seed) const
   {
     auto field = MakeImage<FieldType>(spec);
+    field->SetOrigin(grid->GetOrigin());
     FillField(field.GetPointer(), amplitude, seed);
     auto transform = FieldTransformType::New();
     transform->SetDisplacementField(field);
@@ -207,6 +214,25 @@ struct MetricCase
   }
 
 private:
+  static typename ImageType::PointType
+  MiddleOf(const ImageType * image)
+  {
+    itk::ContinuousIndex<double, VDimension> middle;
+    for (unsigned int c = 0; c < VDimension; ++c)
+    {
+      middle[c] = double(image->GetBufferedRegion().GetIndex(c)) + 0.47 * double(image->GetBufferedRegion().GetSize(c));
+    }
+    typename ImageType::PointType point;
+    image->TransformContinuousIndexToPhysicalPoint(middle, point);
+    return point;
+  }
+
+  static void
+  MoveOnto(const ImageType * target, ImageType * image)
+  {
+    image->SetOrigin(image->GetOrigin() + (MiddleOf(target) - MiddleOf(image)));
+  }
+
   void
   SetTransforms(TransformKind kind, const GridSpec & gridSpec)
   {
@@ -312,21 +338,14 @@ private:
 
   /** A ball in the middle of the image, on a coarser grid of another orientation, moved by the object's transform. */
   static typename MaskType::Pointer
-  MakeMask(GridSpec spec, double angle)
+  MakeMask(const ImageType * image, GridSpec spec, double angle)
   {
-    const auto   image = MakeImage<ImageType>(spec);
     const double width = spec.spacing * spec.size;
+    const auto   center = MiddleOf(image);
     spec.spacing *= 1.4;
     spec.angle += angle;
-    spec.start += 2;
-    auto                                     maskImage = MakeImage<typename MaskType::ImageType>(spec);
-    itk::ContinuousIndex<double, VDimension> middle;
-    typename MaskType::ImageType::PointType  center;
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      middle[c] = double(image->GetBufferedRegion().GetIndex(c)) + 0.45 * double(image->GetBufferedRegion().GetSize(c));
-    }
-    image->TransformContinuousIndexToPhysicalPoint(middle, center);
+    auto maskImage = MakeImage<typename MaskType::ImageType>(spec);
+    maskImage->SetOrigin(image->GetOrigin());
     using IteratorType = itk::ImageRegionIteratorWithIndex<typename MaskType::ImageType>;
     for (IteratorType it(maskImage, maskImage->GetBufferedRegion()); !it.IsAtEnd(); ++it)
     {
