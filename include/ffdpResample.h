@@ -23,6 +23,8 @@
 #include "ffdpSampler.h"
 #include "ffdpWarpChain.h"
 
+#include <vector>
+
 /** The composite implicit sampler for pixels of any type: what itk::ResampleImageFilter does.
  *
  *   out(x) = I(X),   X = A x + t + S u(x)
@@ -44,7 +46,10 @@ namespace ffdp
 struct ResampleParameters
 {
   Interpolation interpolation = Interpolation::Linear; ///< Nearest: halves go up here
-  const void *  outside = nullptr;                     ///< one pixel of the output's type; null: zero
+  /** Per component, cast like any other value; empty: zero. */
+  std::vector<double> outside;
+  /** One pixel of the output's type instead: a 64-bit integer need not be a double. */
+  const void * outsidePixel = nullptr;
 };
 
 /** Computes the box of pixels that `output` holds; `image` must hold what FindReachedBox() says. The field lies on the
@@ -59,12 +64,12 @@ Resample(const ConstPixelView &     image,
 
 /** The same for a chain of fields: `map` is LinearPart(chain), u its residual, which is computed row by row. */
 FFDP_EXPORT void
-Resample(const ConstPixelView &     image,
-         const CompositeMap &       map,
-         const WarpChain &          chain,
-         const PixelView &          output,
-         const ResampleParameters & parameters = {},
-         unsigned                   threads = 0);
+ResampleChain(const ConstPixelView &     image,
+              const CompositeMap &       map,
+              const WarpChain &          chain,
+              const PixelView &          output,
+              const ResampleParameters & parameters = {},
+              unsigned                   threads = 0);
 
 /** The pixels of an image of size `imageSize` that Resample() may read for the pixels `outputBox` of a grid of size
  * `gridSize`: a box, with one pixel to spare. Empty if no point is inside the image. */
@@ -77,12 +82,12 @@ FindReachedBox(const Extent &       imageSize,
                unsigned             threads = 0);
 
 FFDP_EXPORT PixelBox
-FindReachedBox(const Extent &       imageSize,
-               const CompositeMap & map,
-               const WarpChain &    chain,
-               const Extent &       gridSize,
-               const PixelBox &     outputBox,
-               unsigned             threads = 0);
+FindReachedBoxOfChain(const Extent &       imageSize,
+                      const CompositeMap & map,
+                      const WarpChain &    chain,
+                      const Extent &       gridSize,
+                      const PixelBox &     outputBox,
+                      unsigned             threads = 0);
 
 } // namespace ffdp
 

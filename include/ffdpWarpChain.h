@@ -87,7 +87,8 @@ LinearPart(const WarpChain & chain);
 FFDP_EXPORT void
 MapPoint(const WarpChain & chain, const double * x, double * X);
 
-/** r(x) for `count` voxels of a row from column x of row y of plane z, `linear` being LinearPart(chain). */
+/** r(x) = X(x) - (A x + t) for `count` voxels of a row from column x of row y of plane z. `linear` is LinearPart(chain)
+ * or close to it. */
 FFDP_EXPORT void
 FillResidualRow(const WarpChain &    chain,
                 const CompositeMap & linear,
@@ -98,6 +99,13 @@ FillResidualRow(const WarpChain &    chain,
                 float * const *      residual);
 
 /** r(x) for the planes of the fixed grid that `residual` holds (three components, elementStride 1). */
+FFDP_EXPORT void
+FillResiduals(const WarpChain &       chain,
+              const CompositeMap &    linear,
+              const WarpView<float> & residual,
+              unsigned                threads = 0);
+
+/** The same with LinearPart(chain). */
 FFDP_EXPORT void
 FillResiduals(const WarpChain & chain, const WarpView<float> & residual, unsigned threads = 0);
 

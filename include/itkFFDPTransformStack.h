@@ -66,7 +66,7 @@ struct FFDPTransformStack
   void
   FillResiduals(const ffdp::WarpView<float> & residuals, unsigned int threads = 0) const
   {
-    ffdp::FillResiduals(chain, residuals, threads);
+    ffdp::FillResiduals(chain, map, residuals, threads);
   }
 };
 

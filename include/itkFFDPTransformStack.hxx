@@ -191,10 +191,8 @@ AddField(const DisplacementFieldTransform<TParametersValueType, VDimension> * tr
   using FieldTransformType = DisplacementFieldTransform<TParametersValueType, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
   using LinearType = VectorLinearInterpolateImageFunction<FieldType, TParametersValueType>;
-  // 5.2 has these getters for a non-const transform only
-  auto * const            modifiable = const_cast<FieldTransformType *>(transform);
-  const FieldType * const field = modifiable->GetDisplacementField();
-  const auto * const      interpolator = modifiable->GetInterpolator();
+  const FieldType * const field = transform->GetDisplacementField();
+  const auto * const      interpolator = transform->GetInterpolator();
   if (field == nullptr || field->GetBufferPointer() == nullptr || field->GetBufferedRegion().GetNumberOfPixels() == 0)
   {
     whyNot = std::string(transform->GetNameOfClass()) + " has no displacement field";

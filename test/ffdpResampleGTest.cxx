@@ -214,11 +214,11 @@ TestTypes(int components)
     std::vector<TOut>  outside(std::size_t(components), TOut(7));
     ResampleParameters parameters;
     parameters.interpolation = nearest ? Interpolation::Nearest : Interpolation::Linear;
-    parameters.outside = outside.data();
+    parameters.outsidePixel = outside.data();
     Pixels<TOut> result(gridSize, components, TOut(99));
     Resample(image.View(), map, u.View(), result.View(), parameters, 2);
     ExpectSame(image, map, &u, result, nearest, outside.data());
-    parameters.outside = nullptr;
+    parameters.outsidePixel = nullptr;
     Resample(image.View(), map, WarpInput{}, result.View(), parameters, 2);
     ExpectSame<TIn, TOut>(image, map, nullptr, result, nearest, nullptr);
   }
@@ -294,7 +294,7 @@ TEST(Resample, ExactOnConstantsAndOnTheGrid)
   Pixels<float>      constant(size, 1, 1000.1f), result(size, 1);
   ResampleParameters parameters;
   const float        outside = 1000.1f;
-  parameters.outside = &outside;
+  parameters.outside = { outside };
   Resample(constant.View(), CompositeMap{}, u.View(), result.View(), parameters);
   EXPECT_TRUE(SameBytes(constant.values, result.values));
   auto noise = RandomPixels<float>(size, 1, 8);
@@ -309,7 +309,7 @@ TEST(Resample, BordersAndHalves)
   Pixels<std::int16_t> result({ 4, 1, 1 }, 1);
   ResampleParameters   parameters;
   const std::int16_t   outside = -1;
-  parameters.outside = &outside;
+  parameters.outside = { outside };
   const auto at = [&](double shift, Interpolation interpolation) {
     CompositeMap map;
     map.t[0] = shift;
@@ -454,25 +454,25 @@ TEST(Resample, ChainIsItsResidual)
   chain.steps[1].after.matrix[1] = 0.1;
   const CompositeMap map = LinearPart(chain);
   Warp<float>        residual(gridSize);
-  FillResiduals(chain, residual.View(), 2);
+  FillResiduals(chain, map, residual.View(), 2);
   EXPECT_GT(MaxMagnitude(residual.component[0].values), 0.5);
 
   auto          image = RandomPixels<float>(imageSize, 1, 9);
   Pixels<float> fromResidual(gridSize, 1), fromChain(gridSize, 1);
   Resample(image.View(), map, residual.View(), fromResidual.View(), {}, 2);
-  Resample(image.View(), map, chain, fromChain.View(), {}, 3);
+  ResampleChain(image.View(), map, chain, fromChain.View(), {}, 3);
   EXPECT_TRUE(SameBytes(fromResidual.values, fromChain.values));
   EXPECT_GT(MaxMagnitude(fromChain.values), 10);
 
   PixelView part = fromChain.View(); // a box that begins within a block
   part.box = { { 131, 3, 4 }, { 9, 5, 2 } };
   part.data = fromChain.values.data() + (4 * gridSize.y + 3) * gridSize.x + 131;
-  Resample(image.View(), map, chain, part, {}, 2);
+  ResampleChain(image.View(), map, chain, part, {}, 2);
   EXPECT_TRUE(SameBytes(fromResidual.values, fromChain.values));
 
   const PixelBox all{ { 0, 0, 0 }, { gridSize.x, gridSize.y, gridSize.z } };
   const PixelBox a = FindReachedBox(imageSize, map, residual.View(), gridSize, all);
-  const PixelBox b = FindReachedBox(imageSize, map, chain, gridSize, all);
+  const PixelBox b = FindReachedBoxOfChain(imageSize, map, chain, gridSize, all);
   EXPECT_TRUE(std::equal(a.first, a.first + 3, b.first) && std::equal(a.count, a.count + 3, b.count));
 }
 
@@ -504,7 +504,7 @@ TEST(Resample, MemoryDoesNotGrow)
     return MeasurePeakAllocation([&] {
       if (chained)
       {
-        Resample(image.View(), LinearPart(chain), chain, result.View(), {}, 2);
+        ResampleChain(image.View(), LinearPart(chain), chain, result.View(), {}, 2);
       }
       else
       {
@@ -535,7 +535,10 @@ TEST(Resample, RefusesBadInput)
   refuses([&] { FindReachedBox(size, {}, WarpInput{}, size, { { 0, 0, 5 }, { 8, 7, 2 } }); }); // box outside
   WarpChain chain;
   chain.steps.resize(1);
-  refuses([&] { Resample(image.View(), {}, chain, result.View()); }); // a step without a field
+  refuses([&] { ResampleChain(image.View(), {}, chain, result.View()); }); // a step without a field
+  ResampleParameters twoValues;
+  twoValues.outside = { 1, 2 };
+  refuses([&] { Resample(image.View(), {}, WarpInput{}, result.View(), twoValues); }); // components differ
   PixelView beyond = result.View();
   beyond.box.first[0] = 1;
   refuses([&] { Resample(image.View(), {}, WarpInput{}, beyond); }); // pixels outside the volume

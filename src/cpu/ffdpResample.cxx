@@ -104,7 +104,7 @@ struct ResampleTask
   ReadFunction *             read;
   WriteFunction *            write;
   std::size_t                pixelSize; ///< bytes of a pixel of the output
-  const void *               outside;
+  AlignedBuffer<char>        outside;
   std::unique_ptr<FloatPlan> floats;      ///< null: everything in double
   FloatFunction *            floatKernel; ///< used with floats
 };
@@ -137,6 +137,8 @@ MakeTask(const ConstPixelView &     image,
   RequirePixels(output, "the output of the resampler");
   Require(!image.box.IsEmpty(), "the image to resample holds no pixels");
   Require(image.components == output.components, "the image and the output differ in their number of components");
+  Require(parameters.outside.empty() || parameters.outside.size() == std::size_t(output.components),
+          "the value outside differs from the output in its number of components");
 
   ResampleTask task;
   const Extent size = image.domain;
@@ -164,7 +166,15 @@ MakeTask(const ConstPixelView &     image,
   task.write =
     WithComponentType(output.type, [](auto t) -> ResampleTask::WriteFunction * { return &WriteBlock<decltype(t)>; });
   task.pixelSize = std::size_t(output.components) * WithComponentType(output.type, [](auto t) { return sizeof(t); });
-  task.outside = parameters.outside;
+  task.outside = AlignedBuffer<char>(task.pixelSize);
+  std::vector<double> beyond = parameters.outside;
+  beyond.resize(std::size_t(output.components), 0.0);
+  const bool given = true;
+  task.write(beyond.data(), &given, 0, 1, output.components, nullptr, task.outside.Data());
+  if (parameters.outsidePixel)
+  {
+    std::copy_n(static_cast<const char *>(parameters.outsidePixel), task.pixelSize, task.outside.Data());
+  }
   if (!nearest && image.components == 1 && image.type == PixelComponent::Float && output.type == PixelComponent::Float)
   {
     task.floats = MakeFloatPlan(image, map);
@@ -191,7 +201,7 @@ ResampleBlock(const ResampleTask & task,
   {
     LocateInDouble(task.map, u, x, y, z, begin, end, positions);
     task.read(task.image, positions, begin, end, values, inside);
-    task.write(values, inside, begin, end, task.image.components, task.outside, to);
+    task.write(values, inside, begin, end, task.image.components, task.outside.Data(), to);
     return;
   }
   alignas(64) float result[SamplerBlock];
@@ -203,7 +213,7 @@ ResampleBlock(const ResampleTask & task,
     {
       LocateInDouble(task.map, u, x, y, z, k, k + 1, positions);
       task.read(task.image, positions, k, k + 1, values, inside);
-      task.write(values, inside, k, k + 1, 1, task.outside, result + k);
+      task.write(values, inside, k, k + 1, 1, task.outside.Data(), result + k);
     }
   }
   std::copy(result + begin, result + end, reinterpret_cast<float *>(to));
@@ -358,12 +368,12 @@ Resample(const ConstPixelView &     image,
 }
 
 void
-Resample(const ConstPixelView &     image,
-         const CompositeMap &       map,
-         const WarpChain &          chain,
-         const PixelView &          output,
-         const ResampleParameters & parameters,
-         unsigned                   threads)
+ResampleChain(const ConstPixelView &     image,
+              const CompositeMap &       map,
+              const WarpChain &          chain,
+              const PixelView &          output,
+              const ResampleParameters & parameters,
+              unsigned                   threads)
 {
   RequireChain(chain);
   ResampleBox(image, map, DisplacementRows({}, &chain, map), output, parameters, threads);
@@ -383,12 +393,12 @@ FindReachedBox(const Extent &       imageSize,
 }
 
 PixelBox
-FindReachedBox(const Extent &       imageSize,
-               const CompositeMap & map,
-               const WarpChain &    chain,
-               const Extent &       gridSize,
-               const PixelBox &     outputBox,
-               unsigned             threads)
+FindReachedBoxOfChain(const Extent &       imageSize,
+                      const CompositeMap & map,
+                      const WarpChain &    chain,
+                      const Extent &       gridSize,
+                      const PixelBox &     outputBox,
+                      unsigned             threads)
 {
   RequireBox(gridSize, outputBox);
   RequireChain(chain);

@@ -144,8 +144,8 @@ WriteBlock(const double * values,
   {
     for (int c = 0; c < components; ++c)
     {
-      const T beyond = outside ? static_cast<const T *>(outside)[c] : T(0);
-      *out++ = inside[k] ? CastComponent<T>(values[std::ptrdiff_t(k) * components + c]) : beyond;
+      *out++ =
+        inside[k] ? CastComponent<T>(values[std::ptrdiff_t(k) * components + c]) : static_cast<const T *>(outside)[c];
     }
   }
 }

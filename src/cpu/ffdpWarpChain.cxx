@@ -161,19 +161,24 @@ FillResidualRow(const WarpChain &    chain,
 }
 
 void
-FillResiduals(const WarpChain & chain, const WarpView<float> & residual, unsigned threads)
+FillResiduals(const WarpChain & chain, const CompositeMap & linear, const WarpView<float> & residual, unsigned threads)
 {
   RequireUsable(residual, "the residual of a chain of warps");
   Require(residual.elementStride == 1 && residual.component[1] && residual.component[2],
           "the residual of a chain of warps needs three planar components");
   RequireChain(chain);
-  const CompositeMap linear = LinearPart(chain);
   ParallelFor(residual.planes * residual.domain.y, threads, [&](std::int64_t piece, unsigned) {
     const std::int64_t y = piece % residual.domain.y;
     const std::int64_t z = residual.firstPlane + piece / residual.domain.y;
     float * const      row[3] = { residual.Row(0, y, z), residual.Row(1, y, z), residual.Row(2, y, z) };
     FillResidualRow(chain, linear, 0, y, z, residual.domain.x, row);
   });
+}
+
+void
+FillResiduals(const WarpChain & chain, const WarpView<float> & residual, unsigned threads)
+{
+  FillResiduals(chain, LinearPart(chain), residual, threads);
 }
 
 } // namespace ffdp
