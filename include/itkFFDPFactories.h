@@ -33,10 +33,15 @@ namespace itk
  * | MattesMutualInformationImageToImageMetricv4 | FusedMattesMutualInformationImageToImageMetricv4 |
  * | ANTSNeighborhoodCorrelationImageToImageMetricv4 | FusedNeighborhoodCorrelationImageToImageMetricv4 |
  * | MeanSquaresImageToImageMetricv4 | FusedMeanSquaresImageToImageMetricv4 |
+ * | ResampleImageFilter | FusedResampleImageFilter |
  *
- * for images of float and of double, in 2-D and 3-D, fixed, moving and virtual image of one type, computing in float or
- * in double. Objects of other template arguments are ITK's, as before. The fused metrics differ from ITK's in one
- * default: Use{Fixed,Moving}ImageGradientFilter is off.
+ * - Metrics: images of float and of double in 2-D and 3-D; fixed, moving and virtual image of one type; computing in
+ *   float or in double. The fused metrics differ from ITK's in one default: Use{Fixed,Moving}ImageGradientFilter is
+ * off.
+ * - ResampleImageFilter: input and output of one type, images of 8, 16 and 32 bit integers, float, double,
+ *   Vector<float, D> and Vector<double, D> in 2-D and 3-D; both precisions float or both double.
+ *
+ * Objects of other template arguments are ITK's, as before.
  *
  * Objects that exist keep their class. Register() and UnRegister() may be called any number of times, from any thread;
  * but ITK itself reads its list of factories without a lock, so call them while no other thread calls New() of an ITK

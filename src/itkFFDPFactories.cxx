@@ -60,6 +60,8 @@ protected:
     };
     ffdpFactories::OverrideMetrics2D(add);
     ffdpFactories::OverrideMetrics3D(add);
+    ffdpFactories::OverrideResample2D(add);
+    ffdpFactories::OverrideResample3D(add);
   }
   ~FFDPObjectFactory() override = default;
 };

@@ -43,6 +43,10 @@ void
 OverrideMetrics2D(const AddOverride & add);
 void
 OverrideMetrics3D(const AddOverride & add);
+void
+OverrideResample2D(const AddOverride & add);
+void
+OverrideResample3D(const AddOverride & add);
 
 } // namespace ffdpFactories
 } // end namespace itk

@@ -20,6 +20,7 @@
 #include "itkFusedMattesMutualInformationImageToImageMetricv4.h"
 #include "itkFusedMeanSquaresImageToImageMetricv4.h"
 #include "itkFusedNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkFusedResampleImageFilter.h"
 #include "itkImageRegistrationMethodv4.h"
 #include "itkObjectFactoryBase.h"
 #include "itkTranslationTransform.h"
@@ -84,6 +85,15 @@ ExpectMetricsOverridden()
                    itk::FusedMeanSquaresImageToImageMetricv4<ImageType, ImageType, ImageType, TReal>>();
 }
 
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
+ExpectResampleOverridden()
+{
+  using ImageType = itk::Image<TPixel, VDimension>;
+  ExpectOverridden<itk::ResampleImageFilter<ImageType, ImageType, TReal>,
+                   itk::FusedResampleImageFilter<ImageType, ImageType, TReal>>();
+}
+
 using FloatImage = itk::Image<float, 3>;
 using MeanSquares = itk::MeanSquaresImageToImageMetricv4<FloatImage, FloatImage>;
 
@@ -105,6 +115,17 @@ TEST_F(FFDPFactoriesTest, CreatesFusedMetricsFromItkCode3D)
   ExpectMetricsOverridden<float, 3, double>();
   ExpectMetricsOverridden<double, 3, float>();
   ExpectMetricsOverridden<double, 3, double>();
+}
+
+TEST_F(FFDPFactoriesTest, CreatesFusedResampleFromItkCode)
+{
+  itk::FFDPFactories::Register();
+  ExpectResampleOverridden<float, 3, double>();
+  ExpectResampleOverridden<float, 3, float>();
+  ExpectResampleOverridden<short, 2, double>();
+  ExpectResampleOverridden<unsigned char, 3, double>();
+  ExpectResampleOverridden<itk::Vector<float, 3>, 3, double>();
+  ExpectResampleOverridden<itk::Vector<double, 2>, 2, float>();
 }
 
 TEST_F(FFDPFactoriesTest, IsUndone)
