@@ -23,10 +23,13 @@
 #include "ffdpSamplerPlan.h"
 
 #include <cmath>
+#include <type_traits>
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpImageGradientBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpImageGradientKernel.h"
 #include "ffdpForEachInstructionSet.h"
@@ -132,6 +135,8 @@ PlanSampler(const ImageInput & image, const CompositeMap & map)
   RequireUsable(image.doubles, "the image to differentiate");
   const float             noVoxel = 0;
   VolumeView<const float> shape(&noVoxel, image.doubles.domain, image.doubles.firstPlane, image.doubles.planes);
+  shape.rowStride = image.doubles.rowStride;
+  shape.planeStride = image.doubles.planeStride;
   return MakeSamplerPlan(shape, "the image to differentiate", map, {});
 }
 

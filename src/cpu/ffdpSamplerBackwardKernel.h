@@ -148,9 +148,30 @@ StoreValues(const float * __restrict values, int count, T * __restrict to, std::
   }
 }
 
+/** Writes vectors of three doubles side by side, in one pass. */
+FFDP_VOXEL_INLINE void
+StoreInterleaved(const SamplerVectors & vectors, int count, double * __restrict to)
+{
+  const float * __restrict x = vectors.value[0];
+  const float * __restrict y = vectors.value[1];
+  const float * __restrict z = vectors.value[2];
+  for (int k = 0; k < count; ++k)
+  {
+    to[3 * k] = double(x[k]);
+    to[3 * k + 1] = double(y[k]);
+    to[3 * k + 2] = double(z[k]);
+  }
+}
+
 FFDP_VOXEL_INLINE void
 StoreVectors(const SamplerVectors & vectors, int count, std::int64_t x, const WarpGradientRow & to, bool accumulate)
 {
+  const double * const first = to.doubles[0];
+  if (first && to.stride == 3 && to.doubles[1] == first + 1 && to.doubles[2] == first + 2 && !accumulate)
+  {
+    StoreInterleaved(vectors, count, to.doubles[0] + 3 * x);
+    return;
+  }
   for (int c = 0; c < 3; ++c)
   {
     if (to.floats[c])

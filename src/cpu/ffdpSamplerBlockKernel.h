@@ -51,6 +51,21 @@ LoadDisplacements(const SamplerPlan & plan, const WarpRow & u, int c, std::int64
   return plan.zeros;
 }
 
+/** `count` vectors of three doubles side by side as floats, in one pass. */
+FFDP_VOXEL_INLINE void
+LoadInterleaved(const double * __restrict from, int count, SamplerVectors & to)
+{
+  float * __restrict x = to.value[0];
+  float * __restrict y = to.value[1];
+  float * __restrict z = to.value[2];
+  for (int k = 0; k < count; ++k)
+  {
+    x[k] = float(from[3 * k]);
+    y[k] = float(from[3 * k + 1]);
+    z[k] = float(from[3 * k + 2]);
+  }
+}
+
 /** Where a block begins in the image, and its displacements. */
 struct BlockStart
 {
@@ -70,13 +85,19 @@ StartBlock(const SamplerPlan & plan,
            SamplerVectors &    copy)
 {
   BlockStart start;
+  const bool interleaved =
+    u.stride == 3 && u.doubles[0] && u.doubles[1] == u.doubles[0] + 1 && u.doubles[2] == u.doubles[0] + 2;
+  if (interleaved)
+  {
+    LoadInterleaved(u.doubles[0] + 3 * x, count, copy);
+  }
   for (int c = 0; c < 3; ++c)
   {
     const double * a = plan.map.A + 3 * c;
     const double   base = ((a[0] * double(x) + a[1] * double(y)) + a[2] * double(z)) + plan.map.t[c];
     start.index[c] = WholeVoxels(base);
     start.fraction[c] = float(base - std::floor(base));
-    start.u[c] = LoadDisplacements(plan, u, c, x, count, copy.value[c]);
+    start.u[c] = interleaved ? copy.value[c] : LoadDisplacements(plan, u, c, x, count, copy.value[c]);
   }
   return start;
 }

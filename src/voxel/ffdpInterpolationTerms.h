@@ -60,9 +60,8 @@ FFDP_VOXEL_INLINE std::int32_t
 FFDP_VOXEL_INLINE bool
 IsInsideBuffer(std::int32_t index, float fraction, std::int32_t size)
 {
-  const bool afterBegin = index >= 0 || (index == -1 && fraction >= 0.5f);
-  const bool beforeEnd = index < size - 1 || (index == size - 1 && fraction < 0.5f);
-  return afterBegin && beforeEnd;
+  const std::int32_t nearest = index + (fraction >= 0.5f ? 1 : 0);
+  return (nearest >= 0) & (nearest < size);
 }
 
 FFDP_VOXEL_INLINE std::int32_t
