@@ -223,8 +223,10 @@ TEST(FusedMetricMethods, MultiMetric)
   const AffineProblem<2> problem(48);
   const auto             fusedSquares = MakeMetric<FusedMeanSquares>();
   const auto             fusedCorrelation = MakeCorrelation<FusedCorrelation>();
-  const Outcome          byFused = RegisterByTwo(problem, fusedSquares, fusedCorrelation);
-  const Outcome byItk = RegisterByTwo(problem, MakeMetric<ItkMeanSquares>(), MakeCorrelation<ItkCorrelation>());
+  const Outcome          byFused = RegisterByTwo(problem, fusedSquares.GetPointer(), fusedCorrelation.GetPointer());
+  const auto             itkSquares = MakeMetric<ItkMeanSquares>();
+  const auto             itkCorrelation = MakeCorrelation<ItkCorrelation>();
+  const Outcome          byItk = RegisterByTwo(problem, itkSquares.GetPointer(), itkCorrelation.GetPointer());
   ExpectAsCloseAsItk(byFused, byItk, 0.1);
   ExpectFastPath(fusedSquares.GetPointer());
   ExpectFastPath(fusedCorrelation.GetPointer());

@@ -77,7 +77,7 @@ void
 SetUp(itk::LBFGSOptimizerv4 * optimizer)
 {
   optimizer->SetMaximumNumberOfFunctionEvaluations(60);
-  optimizer->SetGradientConvergenceTolerance(1e-4);
+  optimizer->SetGradientConvergenceTolerance(1e-6);
   optimizer->SetDefaultStepLength(0.1);
 }
 void

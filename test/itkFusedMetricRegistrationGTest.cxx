@@ -41,7 +41,7 @@ using TransformType = ProblemType::AffineType;
 using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, TransformType>;
 using MaskType = itk::ImageMaskSpatialObject<3>;
 
-constexpr int size = 24;
+constexpr int size = 20;
 
 template <typename TMetric>
 Outcome
@@ -58,7 +58,7 @@ Register(const ProblemType & problem, TMetric * metric, const MaskType * fixedMa
   optimizer->SetDoEstimateLearningRateOnce(false);
   optimizer->SetDoEstimateLearningRateAtEachIteration(true);
   optimizer->SetMaximumStepSizeInPhysicalUnits(0.2);
-  optimizer->SetNumberOfIterations(30);
+  optimizer->SetNumberOfIterations(20);
 
   const auto transform = TransformType::New();
   transform->SetCenter(problem.center);

@@ -145,11 +145,11 @@ struct DeformableProblem
     , moving(MakeImageOf<ImageType>(size, [this](const auto & p) { return Anatomy(Displace(p)); }))
   {}
 
-  /** y + v(y); up to 2 mm. */
+  /** y + v(y); components up to 3 mm. */
   PointType
   Displace(const PointType & p) const
   {
-    double window = 2;
+    double window = 3;
     for (unsigned int c = 0; c < VDimension; ++c)
     {
       window *= std::sin(itk::Math::pi * std::min(std::max(p[c] / extent, 0.0), 1.0));
