@@ -89,6 +89,13 @@ public:
   void
   GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const override;
 
+  /** The number of threads of an evaluation is the one asked for. (In ITK 5.2 it is that of the thread pool, which only
+   * grows.) By default it is ITK's global default. */
+  void
+  SetMaximumNumberOfWorkUnits(const ThreadIdType number) override;
+  ThreadIdType
+  GetMaximumNumberOfWorkUnits() const override;
+
   ThreadIdType
   GetNumberOfWorkUnitsUsed() const override;
 
@@ -150,6 +157,13 @@ protected:
     this->VerifyNumberOfValidPoints(value, derivative);
   }
 
+  /** For ffdp, where 0 stands for the global default. */
+  unsigned int
+  GetThreads() const
+  {
+    return static_cast<unsigned int>(m_WorkUnits);
+  }
+
   /** What ffdp needs to know. Returns false and sets the reason if this is not for the fast path. */
   bool
   ReadProblem(bool withDerivative, ffdp::MetricProblem & problem) const;
@@ -160,6 +174,8 @@ protected:
 private:
   void
   VerifyInputs() const;
+  void
+  VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const;
   bool
   ReadImages(ffdp::MetricProblem & problem) const;
   bool
@@ -171,6 +187,7 @@ private:
   ffdp::MetricResult
   EvaluateSafely(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const;
 
+  ThreadIdType        m_WorkUnits = 0; ///< 0: not set
   mutable std::string m_FallbackReason;
   mutable bool        m_HaveWarned = false;
 };

@@ -23,6 +23,7 @@
 #include "itkCentralDifferenceImageFunction.h"
 #include "itkCompositeTransform.h"
 #include "itkLinearInterpolateImageFunction.h"
+#include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -70,9 +71,29 @@ FusedImageToImageMetricv4<TItkMetric>::VerifyInputs() const
 
 template <typename TItkMetric>
 void
+FusedImageToImageMetricv4<TItkMetric>::VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const
+{
+  const auto * const imageMask = dynamic_cast<const ImageMaskSpatialObject<Dimension> *>(mask);
+  const auto * const image = imageMask ? imageMask->GetImage() : nullptr;
+  if (image && image->GetBufferPointer())
+  {
+    const auto * const first = image->GetBufferPointer();
+    const auto * const end = first + image->GetBufferedRegion().GetNumberOfPixels();
+    if (std::all_of(first, end, [](unsigned char value) { return value == 0; }))
+    {
+      itkExceptionMacro("The mask of the " << name << " image is empty: all its pixels are 0, so no point is inside. "
+                                           << "Set another mask, or none.");
+    }
+  }
+}
+
+template <typename TItkMetric>
+void
 FusedImageToImageMetricv4<TItkMetric>::Initialize()
 {
   this->VerifyInputs();
+  this->VerifyMask(this->m_FixedImageMask, "fixed");
+  this->VerifyMask(this->m_MovingImageMask, "moving");
   this->InitializeSuperclass();
   ffdp::MetricProblem problem;
   if (!this->ReadProblem(true, problem))
@@ -98,7 +119,7 @@ FusedImageToImageMetricv4<TItkMetric>::ReadProblem(bool withDerivative, ffdp::Me
   }
   else
   {
-    problem.threads = static_cast<unsigned int>(this->GetMaximumNumberOfWorkUnits());
+    problem.threads = this->GetThreads();
     return this->HasFastSettings(m_FallbackReason) && this->ReadImages(problem) &&
            (!withDerivative || this->ReadDerivative(problem));
   }
@@ -313,6 +334,26 @@ FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value
     jacobian->Multiply(result.moments, scale, derivative);
   }
   value = this->m_Value;
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::SetMaximumNumberOfWorkUnits(const ThreadIdType number)
+{
+  Superclass::SetMaximumNumberOfWorkUnits(number);
+  const ThreadIdType workUnits = std::max<ThreadIdType>(1, number);
+  if (m_WorkUnits != workUnits)
+  {
+    m_WorkUnits = workUnits;
+    this->Modified();
+  }
+}
+
+template <typename TItkMetric>
+ThreadIdType
+FusedImageToImageMetricv4<TItkMetric>::GetMaximumNumberOfWorkUnits() const
+{
+  return m_WorkUnits > 0 ? m_WorkUnits : MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
 }
 
 template <typename TItkMetric>

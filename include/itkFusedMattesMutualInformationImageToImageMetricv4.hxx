@@ -66,7 +66,7 @@ FusedMattesMutualInformationImageToImageMetricv4<TFixedImage,
     }
     fixed.image = FFDPMetricDetail::ViewPixels(this->m_FixedImage.GetPointer());
     moving.image = FFDPMetricDetail::ViewPixels(this->m_MovingImage.GetPointer());
-    const auto                 threads = static_cast<unsigned int>(this->GetMaximumNumberOfWorkUnits());
+    const unsigned int         threads = this->GetThreads();
     const ffdp::IntensityRange fixedRange = ffdp::MeasureIntensityRange(fixed, threads);
     const ffdp::IntensityRange movingRange = ffdp::MeasureIntensityRange(moving, threads);
     this->VerifyRange(fixedRange, bool(fixed.mask), "fixed");

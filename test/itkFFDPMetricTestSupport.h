@@ -130,7 +130,7 @@ struct MetricCase
   typename MaskType::Pointer      fixedMask;
   typename MaskType::Pointer      movingMask;
 
-  MetricCase(Geometry geometry, TransformKind kind, const MaskChoice & masks, int size = 20)
+  MetricCase(Geometry geometry, TransformKind kind, const MaskChoice & masks, int size = 16)
   {
     GridSpec fixedSpec{ size, 0, 1, 0, 0, false };
     GridSpec movingSpec = fixedSpec;
@@ -392,9 +392,9 @@ LargestMagnitude(const TArray & values)
   return largest;
 }
 
-template <typename TArray>
+template <typename TArray, typename TOther>
 double
-LargestDifference(const TArray & a, const TArray & b)
+LargestDifference(const TArray & a, const TOther & b)
 {
   double largest = a.Size() == b.Size() ? 0 : 1e30;
   for (unsigned int i = 0; i < a.Size() && i < b.Size(); ++i)

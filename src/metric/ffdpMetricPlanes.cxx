@@ -218,7 +218,7 @@ MetricPlanes::SampleImage(const MetricImage & image, const VolumeView<float> & o
   else
   {
     ResampleParameters parameters;
-    parameters.outside = &outside;
+    parameters.outside = { outside };
     Resample(ConstPixelView(image.image.doubles), image.map, warp, PixelView(output), parameters, threads);
   }
 }
