@@ -33,9 +33,8 @@ class MetricPlanes
 {
 public:
   /** \param capacity  planes to hold at most
-   *  \param batch     planes to add at most in one Load()
    *  \param findValid whether Valid() is needed */
-  MetricPlanes(const MetricProblem & problem, std::int64_t capacity, std::int64_t batch, bool findValid);
+  MetricPlanes(const MetricProblem & problem, std::int64_t capacity, bool findValid);
 
   /** Holds the planes [first, end) afterwards. Those that were there already are kept, not sampled again, if they are
    * the first ones. */
@@ -64,6 +63,8 @@ public:
 
 private:
   void
+  LoadBatch(std::int64_t first, std::int64_t end, unsigned threads);
+  void
   KeepPlanes(std::int64_t first);
   WarpInput
   WarpOf(const MetricImage & image, std::int64_t first, std::int64_t end, unsigned threads);
@@ -76,13 +77,14 @@ private:
   const std::int64_t          m_PlaneVoxels;
   const bool                  m_FixedInPlace;
   const bool                  m_FindValid;
+  const std::int64_t          m_Batch; ///< planes for which there are residuals and masks at a time
   PlaneRange                  m_Range;
   AlignedBuffer<float>        m_Fixed;
   AlignedBuffer<float>        m_Moving;
   AlignedBuffer<float>        m_Residuals;
   AlignedBuffer<float>        m_Weights;
   AlignedBuffer<std::uint8_t> m_Valid;
-  AlignedBuffer<std::uint8_t> m_Mask; ///< of one image, on the planes being loaded
+  AlignedBuffer<std::uint8_t> m_Mask; ///< of both images, on the planes being loaded
   std::vector<std::int64_t>   m_ValidCounts;
 };
 
