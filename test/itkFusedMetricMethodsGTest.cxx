@@ -147,7 +147,7 @@ DescendField(const DeformableProblem<2> & problem, TMetric * metric)
 }
 
 using AffineRegistration = itk::ImageRegistrationMethodv4<ImageType, ImageType, AffineProblem<2>::AffineType>;
-using MultiMetric = itk::ObjectToObjectMultiMetricv4<2, 2>;
+using MultiMetric = itk::ObjectToObjectMultiMetricv4<2, 2, ImageType>;
 
 /** Affine registration by the sum of two metrics of the same two images. */
 Outcome

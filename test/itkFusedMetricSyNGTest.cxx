@@ -55,13 +55,13 @@ SetUp(BSplineSyNType * registration, BSplineSyNType::OutputTransformType * trans
   transform->SetMeshSizeForTheUpdateField(updateMesh);
   transform->SetMeshSizeForTheTotalField(totalMesh);
   const auto adaptor = itk::BSplineSmoothingOnUpdateDisplacementFieldTransformParametersAdaptor<TransformType>::New();
+  adaptor->SetTransform(transform); // first: it looks at it when the meshes are set
   adaptor->SetRequiredSpacing(grid->GetSpacing());
   adaptor->SetRequiredSize(grid->GetBufferedRegion().GetSize());
   adaptor->SetRequiredDirection(grid->GetDirection());
   adaptor->SetRequiredOrigin(grid->GetOrigin());
   adaptor->SetMeshSizeForTheUpdateField(updateMesh);
   adaptor->SetMeshSizeForTheTotalField(totalMesh);
-  adaptor->SetTransform(transform);
   BSplineSyNType::TransformParametersAdaptorsContainerType adaptors;
   adaptors.push_back(adaptor.GetPointer());
   registration->SetTransformParametersAdaptorsPerLevel(adaptors);
