@@ -76,7 +76,7 @@ SetUp(itk::RegularStepGradientDescentOptimizerv4<double> * optimizer)
 void
 SetUp(itk::LBFGSOptimizerv4 * optimizer)
 {
-  optimizer->SetMaximumNumberOfFunctionEvaluations(60);
+  optimizer->SetMaximumNumberOfFunctionEvaluations(200);
   optimizer->SetGradientConvergenceTolerance(1e-8); // gradients of mutual information are small
   optimizer->SetDefaultStepLength(0.1);
 }
