@@ -77,7 +77,7 @@ void
 SetUp(itk::LBFGSOptimizerv4 * optimizer)
 {
   optimizer->SetMaximumNumberOfFunctionEvaluations(200);
-  optimizer->SetGradientConvergenceTolerance(1e-8); // gradients of mutual information are small
+  optimizer->SetGradientConvergenceTolerance(1e-6);
   optimizer->SetDefaultStepLength(0.1);
 }
 void
