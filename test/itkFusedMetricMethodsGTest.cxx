@@ -199,8 +199,10 @@ TEST(FusedMetricMethods, TimeVaryingVelocityField)
   const DeformableProblem<2> problem(40);
   const auto                 itk = MakeCorrelation<ItkCorrelation>();
   const auto                 fused = MakeCorrelation<FusedCorrelation>();
-  ExpectAsCloseAsItk(
-    RegisterByVelocity(problem, fused.GetPointer()), RegisterByVelocity(problem, itk.GetPointer()), 0.4);
+  // Fifteen iterations go more than half of the way, with either.
+  ExpectAsCloseAsItk(RegisterByVelocity(problem, fused.GetPointer()),
+                     RegisterByVelocity(problem, itk.GetPointer()),
+                     0.5 * problem.InitialError());
   ExpectFastPath(fused.GetPointer());
 }
 

@@ -76,8 +76,8 @@ SetUp(itk::RegularStepGradientDescentOptimizerv4<double> * optimizer)
 void
 SetUp(itk::LBFGSOptimizerv4 * optimizer)
 {
-  optimizer->SetMaximumNumberOfFunctionEvaluations(60);
-  optimizer->SetGradientConvergenceTolerance(1e-8); // gradients of mutual information are small
+  optimizer->SetMaximumNumberOfFunctionEvaluations(200);
+  optimizer->SetGradientConvergenceTolerance(1e-6);
   optimizer->SetDefaultStepLength(0.1);
 }
 void
