@@ -12,6 +12,7 @@ include(cmake/FFDPOutputDirectories.cmake)
 
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" ON)
+option(FFDP_BUILD_FACTORIES "Build itk::FFDPFactories, the tests of the ITK classes and the examples that use them" ON)
 option(FFDP_BUILD_EXAMPLES "Build the examples" ON)
 
 include(CTest) # BUILD_TESTING, on by default
