@@ -2,7 +2,8 @@
 cmake_minimum_required(VERSION 3.22.1)
 
 set(names lncc_ants lncc_exact mi_bspline mi_approximate mi_mattes mean_squares
-  sampler_forward sampler_backward gaussian_warp compose adam downsample)
+  sampler_forward sampler_backward gaussian_warp compose adam downsample
+  metric_lncc metric_mattes metric_mean_squares resample_composite)
 set(without_itk sampler_backward adam)
 
 file(READ ${FILE} json)

@@ -42,6 +42,7 @@ struct ItkCounterpart
   std::string  name;     ///< of the class, without itk::
   std::int64_t mostSize; ///< it is timed on volumes of at most this size, because it may be slow
   MakeWork     make;
+  int          repetitions = 2; ///< the best counts
 };
 
 struct BenchmarkCase
@@ -57,7 +58,11 @@ struct BenchmarkCase
 std::vector<BenchmarkCase>
 PrimitiveCases();
 
-/** What ITK has for it. */
+/** Our ITK classes, each against the one that it replaces. */
+std::vector<BenchmarkCase>
+FusedClassCases();
+
+/** What ITK has for a primitive. */
 const ItkCounterpart &
 ItkNeighborhoodCorrelation();
 const ItkCounterpart &

@@ -120,10 +120,11 @@ ParseOptions(int argc, const char * const * argv)
 void
 PrintHelp(std::ostream & out)
 {
-  out << "ffdp_benchmark: time per voxel of each primitive, against the memory bandwidth and against ITK\n\n"
+  out << "ffdp_benchmark: time per voxel of each primitive and of our ITK classes, against the memory bandwidth and "
+         "against ITK\n\n"
          "  --size N        voxels along each axis (default 256)\n"
          "  --threads N     threads, also for ITK and for the bandwidth (default: ITK's)\n"
-         "  --filter REGEX  only the primitives whose name matches, e.g. '^lncc|adam'\n"
+         "  --filter REGEX  only what has a matching name, e.g. '^lncc|adam' or '^metric'\n"
          "  --json FILE     also write the results as a JSON array\n"
          "  --help          this text\n";
 }

@@ -57,7 +57,7 @@ void
 PrintRow(std::ostream & out, const std::vector<std::string> & cells)
 {
   // Name, time, traffic, triad, multiple, memory, ITK's class, its size, its time, our time for the same, ratio.
-  static constexpr int  widths[] = { 17, 9, 8, 11, 8, 10, 29, 6, 10, 11, 8 };
+  static constexpr int  widths[] = { 20, 9, 8, 11, 8, 10, 29, 6, 10, 11, 8 };
   constexpr std::size_t itkColumn = 6; // names to the left, numbers to the right
   out << std::left << std::setw(widths[0]) << cells[0];
   for (std::size_t i = 1; i < cells.size(); ++i)

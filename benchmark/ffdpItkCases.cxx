@@ -16,20 +16,16 @@
  *
  *=========================================================================*/
 #include "ffdpBenchmarkCase.h"
-#include "ffdpBenchmarkData.h"
+#include "ffdpItkData.h"
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkComposeDisplacementFieldsImageFilter.h"
 #include "itkDiscreteGaussianImageFilter.h"
-#include "itkDisplacementFieldTransform.h"
-#include "itkImage.h"
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkResampleImageFilter.h"
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
-
-#include <algorithm>
 
 // ITK's classes on the data of our primitives, in grids with spacing 1, where voxels and mm are the same. The number of
 // threads is ITK's global default, which the program sets.
@@ -39,59 +35,6 @@ namespace benchmark
 {
 namespace
 {
-
-using ImageType = itk::Image<float, 3>;
-using FloatFieldType = itk::Image<itk::Vector<float, 3>, 3>;
-using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
-using DoubleFieldType = FieldTransformType::DisplacementFieldType;
-
-template <typename TImage>
-typename TImage::Pointer
-Allocate(const Extent & size)
-{
-  typename TImage::SizeType itkSize;
-  itkSize[0] = itk::SizeValueType(size.x);
-  itkSize[1] = itk::SizeValueType(size.y);
-  itkSize[2] = itk::SizeValueType(size.z);
-  const auto image = TImage::New();
-  image->SetRegions(itkSize);
-  image->Allocate();
-  return image;
-}
-
-ImageType::Pointer
-ToItk(const Image & image)
-{
-  const auto result = Allocate<ImageType>(image.size);
-  std::copy(image.voxels.begin(), image.voxels.end(), result->GetBufferPointer());
-  return result;
-}
-
-template <typename TField>
-typename TField::Pointer
-ToItk(const Field & field)
-{
-  using ComponentType = typename TField::PixelType::ComponentType;
-  const auto        result = Allocate<TField>(field.size);
-  auto *            vectors = result->GetBufferPointer();
-  const std::size_t voxels = field.values.size() / 3;
-  for (unsigned c = 0; c < 3; ++c)
-  {
-    for (std::size_t i = 0; i < voxels; ++i)
-    {
-      vectors[i][c] = ComponentType(field.values[c * voxels + i]);
-    }
-  }
-  return result;
-}
-
-FieldTransformType::Pointer
-MakeTransform(const Extent & size)
-{
-  const auto transform = FieldTransformType::New();
-  transform->SetDisplacementField(ToItk<DoubleFieldType>(MakeField(size, 3)));
-  return transform;
-}
 
 /** GetValueAndDerivative for all parameters of a displacement field. Initialize(), which computes the gradient of the
  * moving image, is not timed, although a registration pays for it whenever it warps an image. */
@@ -110,17 +53,6 @@ MetricWork(const typename TMetric::Pointer & metric, const Extent & size, unsign
     typename TMetric::MeasureType    value;
     typename TMetric::DerivativeType derivative(metric->GetNumberOfParameters());
     metric->GetValueAndDerivative(value, derivative);
-  };
-}
-
-/** Runs a filter again, from input to output. */
-template <typename TFilter>
-Work
-FilterWork(const itk::SmartPointer<TFilter> & filter)
-{
-  return [filter] {
-    filter->Modified();
-    filter->Update();
   };
 }
 

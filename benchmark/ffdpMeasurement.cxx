@@ -87,7 +87,6 @@ PrimitiveTimer::Finish()
 ItkMeasurement
 ItkTimer::Measure(const BenchmarkCase & benchmarkCase, std::int64_t size, unsigned threads)
 {
-  constexpr int itkRepetitions = 2;
   constexpr int ourRepetitions = 12;
 
   const ItkCounterpart & itk = *benchmarkCase.itk;
@@ -96,11 +95,11 @@ ItkTimer::Measure(const BenchmarkCase & benchmarkCase, std::int64_t size, unsign
   const Extent extent{ measurement.size, measurement.size, measurement.size };
   const auto   voxels = double(extent.Voxels());
 
-  auto known = m_NanosecondsPerVoxel.find(itk.name);
+  auto known = m_NanosecondsPerVoxel.find(&itk);
   if (known == m_NanosecondsPerVoxel.end())
   {
-    const double seconds = BestSeconds(itk.make(extent, threads), itkRepetitions);
-    known = m_NanosecondsPerVoxel.emplace(itk.name, NanosecondsPerVoxel(seconds, voxels)).first;
+    const double seconds = BestSeconds(itk.make(extent, threads), itk.repetitions);
+    known = m_NanosecondsPerVoxel.emplace(&itk, NanosecondsPerVoxel(seconds, voxels)).first;
   }
   measurement.itkNanosecondsPerVoxel = known->second;
 

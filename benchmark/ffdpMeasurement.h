@@ -81,7 +81,7 @@ public:
   Measure(const BenchmarkCase & benchmarkCase, std::int64_t size, unsigned threads);
 
 private:
-  std::map<std::string, double> m_NanosecondsPerVoxel;
+  std::map<const ItkCounterpart *, double> m_NanosecondsPerVoxel;
 };
 
 } // namespace benchmark

@@ -30,10 +30,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 
 namespace ffdp
@@ -88,12 +90,11 @@ std::vector<BenchmarkCase>
 SelectCases(const std::regex & filter)
 {
   std::vector<BenchmarkCase> selected;
-  for (const BenchmarkCase & benchmarkCase : PrimitiveCases())
+  for (const auto & cases : { PrimitiveCases(), FusedClassCases() })
   {
-    if (std::regex_search(benchmarkCase.name, filter))
-    {
-      selected.push_back(benchmarkCase);
-    }
+    std::copy_if(cases.begin(), cases.end(), std::back_inserter(selected), [&filter](const BenchmarkCase & candidate) {
+      return std::regex_search(candidate.name, filter);
+    });
   }
   if (selected.empty())
   {

@@ -13,6 +13,7 @@ include(cmake/FFDPOutputDirectories.cmake)
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" ON)
 option(FFDP_BUILD_PROGRAM "Build the command line program ffdp (needs CLI11 and nlohmann_json)" ON)
+option(FFDP_BUILD_FACTORIES "Build itk::FFDPFactories and the tests of the ITK classes (minutes to compile)" ON)
 option(FFDP_BUILD_EXAMPLES "Build the examples" ON)
 
 include(CTest) # BUILD_TESTING, on by default

@@ -44,8 +44,9 @@
  * per voxel, or summed up to moments (d x^T and d), from which a derivative for the parameters of a linear transform
  * follows.
  *
- * The grid is streamed in pieces of planes, so that no sampled image is ever stored. Extra memory: some planes per
- * thread, see each function. The bytes of the result do not depend on the number of threads. */
+ * The grid is streamed in pieces of planes, so that no sampled image is ever stored. Extra memory: some planes, see
+ * each function; residuals of a chain (12 bytes per voxel) and masks (2 bytes) are there for 2^16 voxels, or one plane,
+ * at a time. The bytes of the result do not depend on the number of threads. */
 namespace ffdp
 {
 
@@ -93,8 +94,8 @@ EvaluateMeanSquares(const MetricProblem & problem, const MetricDerivative & deri
 
 /** L = -mean of the local correlation (see ffdpLocalCorrelation.h), of windows that hold the voxels that count; dL/dM
  * is taken without the division by the number of voxels. Of the parameters fixedVariance, movingVariance, normalizer
- * and maskWindows are chosen here. Extra memory: 13 bytes per voxel of at least 2^18 voxels or four planes, and 9 bytes
- * per voxel of twice the halo. */
+ * and maskWindows are chosen here. Extra memory: 13 bytes per voxel of 2^18 voxels (for exact derivatives 2^17) or four
+ * planes, 9 bytes per voxel of twice the halo, and what LocalCorrelation() takes. */
 FFDP_EXPORT MetricResult
 EvaluateLocalCorrelation(const MetricProblem &              problem,
                          const LocalCorrelationParameters & parameters,

@@ -34,8 +34,9 @@
  * towards zero. Not a number is zero in an integer.
  *
  * Positions and interpolation are in double, in the form v0 + (v1 - v0) d, exact on constants; a corner of weight zero
- * does not count, even if it is not a number. Linear interpolation from float to float takes the form and the
- * precision of Sample() for cells inside the image: a coordinate is then known to 2^-23 (2 + |S u|) voxels.
+ * does not count, even if it is not a number. Linear interpolation from float to float (one component) has the
+ * precision of Sample(), where a coordinate is known to 2^-23 (2 + |S u|) voxels; only within 1e-3 voxels of the border
+ * positions are in double, so that inside and outside are told apart as ITK does.
  *
  * Bytes do not depend on the number of threads, on the instruction set, or on the box of the output that is computed.
  * Extra memory: some 20 KB of stack, 130 doubles per component and three doubles per column of the output per thread.

@@ -18,6 +18,7 @@
 #ifndef itkFusedImageToImageMetricv4_h
 #define itkFusedImageToImageMetricv4_h
 
+#include "ffdpImageMetric.h"
 #include "itkFFDPCompatibility.h"
 
 #include "itkImageToImageMetricv4.h"
@@ -28,14 +29,35 @@ namespace itk
 {
 
 /** \class FusedImageToImageMetricv4
- * \brief What the fused metrics share: evaluates in one pass where it can, as its superclass where it cannot.
+ * \brief What the fused metrics share: they evaluate in one pass where they can, as their superclass where not.
  *
  * \tparam TItkMetric the metric of ITK that is replaced. This class derives from it, so that code which holds a pointer
- * to ITK's metric can hold a fused one, setters and defaults are ITK's, and whatever the fast path does not cover is
- * done by ITK's own code.
+ * to ITK's metric can hold a fused one, setters and defaults are ITK's (but see below), and whatever the fast path does
+ * not cover is done by ITK's own code.
  *
- * GetUsedFastPath() says which of the two did the last evaluation (or would do the next one, after Initialize());
- * GetFallbackReason() says why it was not the fast path, and so does a warning, once per object.
+ * **Fast path.** Images are itk::Image of float or double in 2-D or 3-D. Both transforms are stacks
+ * (CompositeTransform, also nested) of linear transforms and displacement fields. Interpolators are linear (the
+ * default). Masks are ImageMaskSpatialObject, on any grid. All voxels of the virtual domain are used. Derivatives are
+ * those of ITK's default, for one of
+ * - global support: the moving transform is linear; any parameters whose Jacobian is affine in the point, which all of
+ *   ITK's linear transforms have, or a composite of such;
+ * - local support: a displacement field on the virtual domain, alone or followed by linear transforms in a composite
+ *   in which only the field is optimized.
+ *
+ * **Otherwise** (B-spline transforms, sampled point sets, other interpolators, other masks, gradient filters, gradients
+ * of the fixed image) the superclass does the work. GetUsedFastPath() says which of the two did the last evaluation
+ * (after Initialize(): which will do the next one), GetFallbackReason() says why, and so does a warning, once per
+ * object.
+ *
+ * \warning UseMovingImageGradientFilter and UseFixedImageGradientFilter are off here and on in ITK's metrics: the
+ * gradient of the moving image is taken by central differences at the point, as ANTs does, not from a stored image of
+ * recursive Gaussian derivatives (24 bytes per voxel, computed anew at each Initialize()). Whoever turns the filter on
+ * gets ITK's result, from the superclass.
+ *
+ * Value, sign and scale of the derivative are those of the class that is replaced. Differences are rounding: sampled
+ * intensities are float. Voxels of an image that are NaN do not count. The result does not depend on the number of
+ * threads, not in the last bit; ITK's does. An evaluation needs some planes of the virtual domain as extra memory, see
+ * the subclasses, and never modifies the object.
  *
  * \ingroup FFDP
  */
@@ -67,6 +89,16 @@ public:
   void
   GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const override;
 
+  /** The number of threads of an evaluation is the one asked for. (In ITK 5.2 it is that of the thread pool, which only
+   * grows.) By default it is ITK's global default. */
+  void
+  SetMaximumNumberOfWorkUnits(const ThreadIdType number) override;
+  ThreadIdType
+  GetMaximumNumberOfWorkUnits() const override;
+
+  ThreadIdType
+  GetNumberOfWorkUnitsUsed() const override;
+
   /** Whether the last evaluation took the fast path; after Initialize(), whether the next one will. */
   bool
   GetUsedFastPath() const
@@ -85,11 +117,79 @@ protected:
   FusedImageToImageMetricv4();
   ~FusedImageToImageMetricv4() override = default;
 
+  static constexpr unsigned int Dimension = Superclass::VirtualImageDimension;
+
+  /** Value and derivative by the fast path. */
+  virtual ffdp::MetricResult
+  EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const = 0;
+
+  /** False, and a reason, if a setting of the subclass is not for the fast path. */
+  virtual bool
+  HasFastSettings(std::string & /* whyNot */) const
+  {
+    return true;
+  }
+
+  /** Whether the sum over the voxels that is the derivative for global support is still to be divided by their number.
+   */
+  virtual bool
+  IsGlobalDerivativeSum() const
+  {
+    return true;
+  }
+
+  /** Initializes the superclass, by default with its Initialize(). */
+  virtual void
+  InitializeSuperclass()
+  {
+    Superclass::Initialize();
+  }
+
+  /** Throws if the superclass cannot compute what is asked for, having no such option. */
+  virtual void
+  VerifySuperclassCanEvaluate(bool /* withDerivative */) const
+  {}
+
+  /** What happens if no voxel counts: by default as in ITK, a warning, the largest value and a zero derivative. */
+  virtual void
+  HandleNoValidPoints(MeasureType & value, DerivativeType & derivative) const
+  {
+    this->VerifyNumberOfValidPoints(value, derivative);
+  }
+
+  /** For ffdp, where 0 stands for the global default. */
+  unsigned int
+  GetThreads() const
+  {
+    return static_cast<unsigned int>(m_WorkUnits);
+  }
+
+  /** What ffdp needs to know. Returns false and sets the reason if this is not for the fast path. */
+  bool
+  ReadProblem(bool withDerivative, ffdp::MetricProblem & problem) const;
+
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
+  void
+  VerifyInputs() const;
+  void
+  VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const;
+  bool
+  ReadImages(ffdp::MetricProblem & problem) const;
+  bool
+  ReadDerivative(ffdp::MetricProblem & problem) const;
+  bool
+  OptimizesFirstFieldOnly() const;
+  void
+  WarnOfFallback() const;
+  ffdp::MetricResult
+  EvaluateSafely(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const;
+
+  ThreadIdType        m_WorkUnits = 0; ///< 0: not set
   mutable std::string m_FallbackReason;
+  mutable bool        m_HaveWarned = false;
 };
 
 } // end namespace itk

@@ -18,6 +18,20 @@
 #ifndef itkFusedImageToImageMetricv4_hxx
 #define itkFusedImageToImageMetricv4_hxx
 
+#include "itkFFDPMetricProblem.h"
+
+#include "itkCentralDifferenceImageFunction.h"
+#include "itkCompositeTransform.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <typeinfo>
+
 namespace itk
 {
 
@@ -30,17 +44,237 @@ FusedImageToImageMetricv4<TItkMetric>::FusedImageToImageMetricv4()
 
 template <typename TItkMetric>
 void
+FusedImageToImageMetricv4<TItkMetric>::VerifyInputs() const
+{
+  if (this->m_FixedImage.IsNull())
+  {
+    itkExceptionMacro("There is no fixed image. Call SetFixedImage() before Initialize().");
+  }
+  if (this->m_MovingImage.IsNull())
+  {
+    itkExceptionMacro("There is no moving image. Call SetMovingImage() before Initialize().");
+  }
+  if (this->m_FixedTransform.IsNull() || this->m_MovingTransform.IsNull())
+  {
+    itkExceptionMacro("There is no fixed or no moving transform. Call SetFixedTransform() and SetMovingTransform(), "
+                      "or leave both at their default, the identity.");
+  }
+  using NumberOfParametersType = typename Superclass::NumberOfParametersType;
+  const auto count = this->m_MovingTransform->GetNumberOfParameters();
+  if (count > std::numeric_limits<NumberOfParametersType>::max())
+  {
+    itkExceptionMacro("The moving transform has " << count << " parameters, but ITK's metrics count them in "
+                                                  << 8 * sizeof(NumberOfParametersType)
+                                                  << " bits. Use a coarser displacement field, or register in parts.");
+  }
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::VerifyMask(const SpatialObject<Dimension> * mask, const char * name) const
+{
+  const auto * const imageMask = dynamic_cast<const ImageMaskSpatialObject<Dimension> *>(mask);
+  const auto * const image = imageMask ? imageMask->GetImage() : nullptr;
+  if (image && image->GetBufferPointer())
+  {
+    const auto * const first = image->GetBufferPointer();
+    const auto * const end = first + image->GetBufferedRegion().GetNumberOfPixels();
+    if (std::all_of(first, end, [](unsigned char value) { return value == 0; }))
+    {
+      itkExceptionMacro("The mask of the " << name << " image is empty: all its pixels are 0, so no point is inside. "
+                                           << "Set another mask, or none.");
+    }
+  }
+}
+
+template <typename TItkMetric>
+void
 FusedImageToImageMetricv4<TItkMetric>::Initialize()
 {
-  Superclass::Initialize();
-  m_FallbackReason = "the fast path is not there yet";
+  this->VerifyInputs();
+  this->VerifyMask(this->m_FixedImageMask, "fixed");
+  this->VerifyMask(this->m_MovingImageMask, "moving");
+  this->InitializeSuperclass();
+  ffdp::MetricProblem problem;
+  if (!this->ReadProblem(true, problem))
+  {
+    this->WarnOfFallback();
+  }
+}
+
+template <typename TItkMetric>
+bool
+FusedImageToImageMetricv4<TItkMetric>::ReadProblem(bool withDerivative, ffdp::MetricProblem & problem) const
+{
+  m_FallbackReason.clear();
+  if (this->m_FixedImage.IsNull() || this->m_MovingImage.IsNull() || this->m_VirtualImage.IsNull())
+  {
+    itkExceptionMacro("The metric is not initialized. Set the images, then call Initialize() before an evaluation.");
+  }
+  if constexpr (!FFDPMetricDetail::IsReadable<typename Superclass::FixedImageType>() ||
+                !FFDPMetricDetail::IsReadable<typename Superclass::MovingImageType>())
+  {
+    m_FallbackReason = "an image is not an itk::Image of float or double in 2-D or 3-D";
+    return false;
+  }
+  else
+  {
+    problem.threads = this->GetThreads();
+    return this->HasFastSettings(m_FallbackReason) && this->ReadImages(problem) &&
+           (!withDerivative || this->ReadDerivative(problem));
+  }
+}
+
+template <typename TItkMetric>
+bool
+FusedImageToImageMetricv4<TItkMetric>::ReadImages(ffdp::MetricProblem & problem) const
+{
+  using CoordinateType = typename Superclass::CoordinateRepresentationType;
+  using FixedLinearType = LinearInterpolateImageFunction<typename Superclass::FixedImageType, CoordinateType>;
+  using MovingLinearType = LinearInterpolateImageFunction<typename Superclass::MovingImageType, CoordinateType>;
+  if (this->m_UseSampledPointSet)
+  {
+    m_FallbackReason = "a sampled point set is used";
+    return false;
+  }
+  const auto & fixedInterpolator = *this->m_FixedInterpolator;
+  const auto & movingInterpolator = *this->m_MovingInterpolator;
+  if (typeid(fixedInterpolator) != typeid(FixedLinearType) || typeid(movingInterpolator) != typeid(MovingLinearType))
+  {
+    m_FallbackReason = "an interpolator is not a LinearInterpolateImageFunction";
+    return false;
+  }
+  const auto * const grid = this->m_VirtualImage.GetPointer();
+  problem.grid = FFDPMetricDetail::ToExtent(grid->GetBufferedRegion());
+  return FFDPMetricDetail::ReadImage(this->m_FixedImage.GetPointer(),
+                                     this->m_FixedImageMask.GetPointer(),
+                                     this->m_FixedTransform.GetPointer(),
+                                     grid,
+                                     problem.fixed,
+                                     m_FallbackReason) &&
+         FFDPMetricDetail::ReadImage(this->m_MovingImage.GetPointer(),
+                                     this->m_MovingImageMask.GetPointer(),
+                                     this->m_MovingTransform.GetPointer(),
+                                     grid,
+                                     problem.moving,
+                                     m_FallbackReason);
+}
+
+template <typename TItkMetric>
+bool
+FusedImageToImageMetricv4<TItkMetric>::OptimizesFirstFieldOnly() const
+{
+  using CompositeType = CompositeTransform<typename Superclass::CoordinateRepresentationType, Dimension>;
+  const auto * const composite = dynamic_cast<const CompositeType *>(this->m_MovingTransform.GetPointer());
+  if (composite == nullptr)
+  {
+    return true;
+  }
+  const SizeValueType count = composite->GetNumberOfTransforms();
+  for (SizeValueType n = 0; n < count; ++n) // the last one is applied first
+  {
+    if (composite->GetNthTransformToOptimize(n) != (n + 1 == count))
+    {
+      return false;
+    }
+  }
+  return count > 0;
+}
+
+template <typename TItkMetric>
+bool
+FusedImageToImageMetricv4<TItkMetric>::ReadDerivative(ffdp::MetricProblem & problem) const
+{
+  using CoordinateType = typename Superclass::CoordinateRepresentationType;
+  using LinearType = LinearInterpolateImageFunction<typename Superclass::MovingImageType, CoordinateType>;
+  if (this->GetGradientSourceIncludesFixed() || !this->GetGradientSourceIncludesMoving())
+  {
+    m_FallbackReason = "the gradient source is not the moving image alone";
+    return false;
+  }
+  if (this->m_UseMovingImageGradientFilter)
+  {
+    m_FallbackReason = "UseMovingImageGradientFilter is on";
+    return false;
+  }
+  const auto * const interpolator = this->m_DefaultMovingImageGradientCalculator->GetInterpolator();
+  if (this->m_MovingImageGradientCalculator.GetPointer() != this->m_DefaultMovingImageGradientCalculator.GetPointer() ||
+      !this->m_DefaultMovingImageGradientCalculator->GetUseImageDirection() ||
+      dynamic_cast<const LinearType *>(interpolator) == nullptr)
+  {
+    m_FallbackReason = "the gradient calculator of the moving image is not the default one";
+    return false;
+  }
+  const ImageBase<Dimension> * const image = this->m_MovingImage.GetPointer();
+  problem.differences = FFDPMetricDetail::ReadDifferences(image);
+  const auto fields = problem.moving.chain.steps.size() + (problem.moving.warp ? 1 : 0);
+  double     after[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  if (this->HasLocalSupport())
+  {
+    if (fields != 1 || !this->OptimizesFirstFieldOnly())
+    {
+      m_FallbackReason =
+        "more is optimized than one displacement field that is applied first, before linear transforms";
+      return false;
+    }
+    FFDPMetricDetail::ReadMatrixAfterField(problem.moving, image, after);
+  }
+  else if (fields > 0)
+  {
+    m_FallbackReason = "a derivative for a moving transform with displacement fields that are not optimized";
+    return false;
+  }
+  else if (this->GetUseFloatingPointCorrection())
+  {
+    m_FallbackReason = "UseFloatingPointCorrection is on";
+    return false;
+  }
+  for (int r = 0; r < 3; ++r) // ITK's derivatives point downhill
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      problem.C[3 * r + c] = -after[3 * c + r];
+    }
+  }
+  return true;
+}
+
+template <typename TItkMetric>
+ffdp::MetricResult
+FusedImageToImageMetricv4<TItkMetric>::EvaluateSafely(const ffdp::MetricProblem &    problem,
+                                                      const ffdp::MetricDerivative & derivative) const
+{
+  try
+  {
+    const ffdp::MetricResult result = this->EvaluateProblem(problem, derivative);
+    this->m_NumberOfValidPoints = static_cast<SizeValueType>(result.voxels);
+    return result;
+  }
+  catch (const std::invalid_argument & error)
+  {
+    itkExceptionMacro("The metric cannot be evaluated: " << error.what());
+  }
 }
 
 template <typename TItkMetric>
 auto
 FusedImageToImageMetricv4<TItkMetric>::GetValue() const -> MeasureType
 {
-  return Superclass::GetValue();
+  ffdp::MetricProblem problem;
+  if (!this->ReadProblem(false, problem))
+  {
+    this->WarnOfFallback();
+    this->VerifySuperclassCanEvaluate(false);
+    return Superclass::GetValue();
+  }
+  const ffdp::MetricResult result = this->EvaluateSafely(problem, {});
+  this->m_Value = static_cast<MeasureType>(result.value);
+  if (result.voxels == 0)
+  {
+    DerivativeType none;
+    this->HandleNoValidPoints(this->m_Value, none);
+  }
+  return this->m_Value;
 }
 
 template <typename TItkMetric>
@@ -55,7 +289,90 @@ template <typename TItkMetric>
 void
 FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const
 {
-  Superclass::GetValueAndDerivative(value, derivative);
+  using ValueType = typename DerivativeType::ValueType;
+  using JacobianType = FFDPMetricDetail::LinearJacobian<typename Superclass::CoordinateRepresentationType, Dimension>;
+  ffdp::MetricProblem           problem;
+  std::unique_ptr<JacobianType> jacobian;
+  bool                          fast = this->ReadProblem(true, problem);
+  if (fast && !this->HasLocalSupport())
+  {
+    jacobian = std::make_unique<JacobianType>(this->m_MovingTransform.GetPointer(), this->m_VirtualImage.GetPointer());
+    fast = jacobian->IsAffine();
+    m_FallbackReason = fast ? "" : "the Jacobian of the moving transform is not affine in the point";
+  }
+  if (!fast)
+  {
+    this->WarnOfFallback();
+    this->VerifySuperclassCanEvaluate(true);
+    Superclass::GetValueAndDerivative(value, derivative);
+    return;
+  }
+
+  const auto count = this->GetNumberOfParameters();
+  if (derivative.GetSize() != count)
+  {
+    derivative.SetSize(count);
+  }
+  ffdp::MetricDerivative asked;
+  if (jacobian)
+  {
+    asked.moments = true;
+  }
+  else
+  {
+    asked.local = ffdp::WarpView<ValueType>::Interleaved(derivative.data_block(), int(Dimension), problem.grid);
+  }
+  const ffdp::MetricResult result = this->EvaluateSafely(problem, asked);
+  this->m_Value = static_cast<MeasureType>(result.value);
+  if (result.voxels == 0)
+  {
+    this->HandleNoValidPoints(this->m_Value, derivative);
+  }
+  else if (jacobian)
+  {
+    const double scale = this->IsGlobalDerivativeSum() ? 1.0 / static_cast<double>(result.voxels) : 1.0;
+    jacobian->Multiply(result.moments, scale, derivative);
+  }
+  value = this->m_Value;
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::SetMaximumNumberOfWorkUnits(const ThreadIdType number)
+{
+  Superclass::SetMaximumNumberOfWorkUnits(number);
+  const ThreadIdType workUnits = std::max<ThreadIdType>(1, number);
+  if (m_WorkUnits != workUnits)
+  {
+    m_WorkUnits = workUnits;
+    this->Modified();
+  }
+}
+
+template <typename TItkMetric>
+ThreadIdType
+FusedImageToImageMetricv4<TItkMetric>::GetMaximumNumberOfWorkUnits() const
+{
+  return m_WorkUnits > 0 ? m_WorkUnits : MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+}
+
+template <typename TItkMetric>
+ThreadIdType
+FusedImageToImageMetricv4<TItkMetric>::GetNumberOfWorkUnitsUsed() const
+{
+  return this->GetUsedFastPath() ? this->GetMaximumNumberOfWorkUnits() : Superclass::GetNumberOfWorkUnitsUsed();
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::WarnOfFallback() const
+{
+  if (!m_HaveWarned)
+  {
+    m_HaveWarned = true;
+    itkWarningMacro("Evaluated by the metric of ITK that this class replaces, not by the fast path: "
+                    << m_FallbackReason << ". (This is said once.)");
+  }
 }
 
 template <typename TItkMetric>

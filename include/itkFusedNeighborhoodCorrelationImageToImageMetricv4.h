@@ -20,13 +20,35 @@
 
 #include "itkFusedImageToImageMetricv4.h"
 #include "itkFusedImageToImageMetricv4Enums.h"
+
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 
 namespace itk
 {
 
 /** \class FusedNeighborhoodCorrelationImageToImageMetricv4
- * \brief ANTSNeighborhoodCorrelationImageToImageMetricv4 in one fused pass.
+ * \brief Local correlation of two images, in one fused pass: a drop-in for
+ * ANTSNeighborhoodCorrelationImageToImageMetricv4.
+ *
+ *   value = -1/N sum over x of A(x)^2 / (B(x) C(x))
+ *
+ * A, B and C are the covariance and the variances of the fixed and the moving image in the box of radius GetRadius()
+ * around the virtual point x, taken over the points in it that are inside both images and masks; N is the number of
+ * virtual points that are. Smaller is more similar, -1 is best. A window in which an image is flat counts as if the
+ * images were alike (1) and has no derivative, as in ITK; flat is what is not distinguishable from rounding here, and
+ * what is below an absolute 2e-16 in ITK.
+ *
+ * DerivativeMode says what is differentiated. ANTSApproximate (the default, and all that ITK has) keeps the window
+ * centered at the point only, so it is not the derivative of the value; Exact sums over all windows that hold the
+ * point. Exact is the larger one, by about the number of points in a window, which matters for fixed learning rates.
+ * Both are per point and not divided by N for local support (as in ITK), summed and divided by N for global support.
+ * They point to smaller values: optimizers add them. Exact is not available where the superclass does the work (an
+ * exception says so).
+ *
+ * When it takes the fast path, and what else is shared by the fused metrics, is said in FusedImageToImageMetricv4.
+ * Memory of an evaluation: 13 bytes per voxel of 2^18 voxels or four planes, and 9 bytes per voxel of 2 radius
+ * planes (Exact: 4 radius).
+ *
  * \ingroup FFDP
  */
 template <typename TFixedImage,
@@ -54,18 +76,32 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FusedNeighborhoodCorrelationImageToImageMetricv4);
 
+  /** Which derivative is computed. */
   using DerivativeModeEnum = FusedImageToImageMetricv4Enums::DerivativeMode;
   itkSetMacro(DerivativeMode, DerivativeModeEnum);
   itkGetConstMacro(DerivativeMode, DerivativeModeEnum);
 
-private:
-  DerivativeModeEnum m_DerivativeMode = DerivativeModeEnum::ANTSApproximate;
-
 protected:
   FusedNeighborhoodCorrelationImageToImageMetricv4() = default;
   ~FusedNeighborhoodCorrelationImageToImageMetricv4() override = default;
+
+  ffdp::MetricResult
+  EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const override;
+
+  void
+  VerifySuperclassCanEvaluate(bool withDerivative) const override;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  DerivativeModeEnum m_DerivativeMode = DerivativeModeEnum::ANTSApproximate;
 };
 
 } // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkFusedNeighborhoodCorrelationImageToImageMetricv4.hxx"
+#endif
 
 #endif

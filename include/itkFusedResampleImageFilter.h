@@ -51,12 +51,12 @@ namespace itk
  * GetFallbackReason() says why it was not the fast path, and so does a warning, once per object.
  *
  * <b>Results</b> are those of the superclass up to rounding: positions and interpolation are in double (float to float
- * with one component: in float inside the image), inside is from half a voxel before the first pixel to half a voxel
- * after the last, the nearest pixel of a half is the upper one, values are cut to the range of the output's type and
- * integers are cut towards zero. An integer may thus differ by one where its value in double is within rounding of a
- * whole number. Entries of the map that miss a multiple of 1/64 by rounding only are set to it, so that resampling to
- * the image's own grid gives back its pixels, which the superclass does not promise. The same bytes come out for any
- * number of work units and for any stream division.
+ * with one component: in float, except at the very border), inside is from half a voxel before the first pixel to half
+ * a voxel after the last, the nearest pixel of a half is the upper one, values are cut to the range of the output's
+ * type and integers are cut towards zero. An integer may thus differ by one where its value in double is within
+ * rounding of a whole number. Entries of the map that miss a multiple of 1/64 by rounding only are set to it, so that
+ * resampling to the image's own grid gives back its pixels, which the superclass does not promise. The same bytes come
+ * out for any number of work units and for any stream division.
  *
  * <b>Streaming.</b> The filter asks upstream only for the box of pixels that the requested region of the output reaches
  * through the transform, as far as the values of the displacement fields say, with one pixel to spare. What is inside

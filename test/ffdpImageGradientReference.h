@@ -113,6 +113,59 @@ SomeMatrix()
   return { { 0.9, -0.2, 0.3, 0.1, 1.1, -0.4, -0.15, 0.25, 0.8 } };
 }
 
+/** A problem of the given size: image, map, warp and weights, a third of which are zero. */
+template <typename T>
+struct GradientProblem
+{
+  Extent                imageSize;
+  Volume<T>             image;
+  CompositeMap          map = ObliqueMap();
+  Warp<double>          u;
+  Warp<float>           floats;
+  Volume<float>         weights;
+  std::array<double, 9> C = SomeMatrix();
+
+  explicit GradientProblem(const Extent & size, double mean = 0, double deviation = 1)
+    : imageSize{ size.x + 3, std::max<std::int64_t>(1, size.y - 2), size.z + 1 }
+    , image(RandomVolume(imageSize, 51, mean, deviation).template As<T>())
+    , u(WarpToRandomPoints(size, imageSize, map, 52))
+    , floats(ConvertWarp<float>(u))
+    , weights(RandomVolume(size, 53))
+  {
+    for (std::size_t i = 0; i < weights.values.size(); i += 3)
+    {
+      weights.values[i] = 0;
+    }
+  }
+};
+
+struct GradientResult
+{
+  Warp<float>              derivative;
+  std::vector<MapGradient> planeSums;
+};
+
+template <typename T>
+GradientResult
+ComputeGradient(const GradientProblem<T> & p, const ImageDifferences & h, unsigned threads = 2)
+{
+  GradientResult result{ Warp<float>(p.weights.domain, 7.0f), {} };
+  result.planeSums = ImageGradient(
+    p.image.View(), p.map, p.floats.View(), h, p.weights.View(), p.C, result.derivative.View(), true, threads);
+  return result;
+}
+
+inline bool
+SameBytes(const GradientResult & a, const GradientResult & b)
+{
+  bool same = a.planeSums == b.planeSums;
+  for (int c = 0; c < 3; ++c)
+  {
+    same = same && SameBytes(a.derivative.component[c].values, b.derivative.component[c].values);
+  }
+  return same;
+}
+
 } // namespace test
 } // namespace ffdp
 

@@ -23,10 +23,13 @@
 #include "ffdpSamplerPlan.h"
 
 #include <cmath>
+#include <type_traits>
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
-#define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerVectorsKernel.h"
+#include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpImageGradientBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpImageGradientKernel.h"
 #include "ffdpForEachInstructionSet.h"
@@ -36,7 +39,7 @@ namespace ffdp
 namespace
 {
 
-/** Steps are cut to this: far beyond most images, and indices stay within 32 bits. */
+/** Steps may not be longer, in voxels: indices stay within 32 bits. */
 constexpr double LongestStep = 1 << 20;
 
 /** Positions are not known better than this, in voxels: a step that is off by less is taken as half a voxel. */
@@ -95,12 +98,7 @@ PlanDifferences(const ImageDifferences & differences, const std::array<double, 9
     axis[c] = FindAxis(differences.step[c], direction[c]);
     plan.alongAxes = plan.alongAxes && axis[c] >= 0;
   }
-  for (float & entry : plan.M)
-  {
-    entry = 0.0f;
-  }
-  // two differences may be along the same axis
-  double M[9] = {};
+  double M[9] = {}; // added up: two differences may be along the same axis
   for (int c = 0; c < plan.dimension; ++c)
   {
     const int    column = plan.alongAxes ? axis[c] : c;
@@ -121,7 +119,7 @@ PlanDifferences(const ImageDifferences & differences, const std::array<double, 9
   }
 }
 
-/** The sampler's plan for an image of floats or of doubles; of the latter it uses the size only. */
+/** The sampler's plan for an image of floats or of doubles; of the latter it has the size, not the voxels. */
 SamplerPlan
 PlanSampler(const ImageInput & image, const CompositeMap & map)
 {
@@ -132,7 +130,11 @@ PlanSampler(const ImageInput & image, const CompositeMap & map)
   RequireUsable(image.doubles, "the image to differentiate");
   const float             noVoxel = 0;
   VolumeView<const float> shape(&noVoxel, image.doubles.domain, image.doubles.firstPlane, image.doubles.planes);
-  return MakeSamplerPlan(shape, "the image to differentiate", map, {});
+  shape.rowStride = image.doubles.rowStride;
+  shape.planeStride = image.doubles.planeStride;
+  SamplerPlan plan = MakeSamplerPlan(shape, "the image to differentiate", map, {});
+  plan.image.data = nullptr;
+  return plan;
 }
 
 template <typename T, typename TKernel>

@@ -21,46 +21,97 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-FFDP_VOXEL_INLINE ImagePosition
-PositionOf(const SamplerPositions & positions, int k)
-{
-  return { { positions.index[0][k], positions.index[1][k], positions.index[2][k] },
-           { positions.fraction[0][k], positions.fraction[1][k], positions.fraction[2][k] } };
-}
-
-/** Differences of voxels [first, end) of a block, one voxel at a time: any image, any machine. Voxels without a weight
- * are left out. */
-template <typename T, bool TAlongAxes>
+/** Differences over one voxel along the axes of a block; some number where a voxel has no weight. */
+template <typename T>
 FFDP_VOXEL_INLINE void
-DifferenceVoxels(const GradientPlan &     plan,
-                 const WholeImage<T> &    image,
-                 const SamplerPositions & positions,
-                 const float *            weights,
-                 int                      first,
-                 int                      end,
-                 SamplerVectors &         difference)
+DifferenceAlongAxes(const SamplerPlan &   plan,
+                    const WholeImage<T> & image,
+                    const BlockStart &    start,
+                    const float *         weights,
+                    int                   count,
+                    SamplerVectors &      difference)
 {
-  for (int k = first; k < end; ++k)
+#if FFDP_ISA_AVX2
+  if constexpr (std::is_same<T, float>::value)
   {
-    float d[3] = { 0.0f, 0.0f, 0.0f };
-    if (weights[k] != 0.0f)
+    if (plan.planesInReach > 0)
     {
-      const ImagePosition p = PositionOf(positions, k);
-      if (TAlongAxes)
+      const PlaneWindow window = PlaceWindow(plan, start);
+      if (image.size[0] > 3 && image.size[1] > 3 && window.end - window.first > 3)
       {
-        ReadDifferencesAlongAxes(image, p, d);
-      }
-      else
-      {
-        for (int c = 0; c < plan.dimension; ++c)
-        {
-          d[c] = ReadDifference(image, p, plan.step[c], plan.back[c]);
-        }
+        DifferenceRoomyBlock(plan, image, start, window, weights, count, difference);
+        return;
       }
     }
-    for (int c = 0; c < 3; ++c)
+  }
+#endif
+  SamplerPositions positions;
+  LocateBlock(plan.map, start, count, positions);
+  for (int k = 0; k < count; ++k)
+  {
+    if (weights[k] != 0.0f)
     {
-      difference.value[c][k] = d[c];
+      DifferenceVoxel(image, positions, k, difference);
+    }
+    else
+    {
+      difference.value[0][k] = difference.value[1][k] = difference.value[2][k] = 0.0f;
+    }
+  }
+}
+
+/** Values at the positions of a block moved by `step`. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+ReadMovedBlock(const SamplerPlan &   plan,
+               const WholeImage<T> & image,
+               const BlockStart &    start,
+               const float *         step,
+               int                   count,
+               BlockValues<T> &      to)
+{
+  BlockStart moved = start;
+  for (int c = 0; c < 3; ++c)
+  {
+    const AxisPosition p = LocateOnAxis(start.index[c], start.fraction[c] + step[c]);
+    moved.index[c] = p.index;
+    moved.fraction[c] = p.fraction;
+  }
+#if FFDP_ISA_AVX2
+  if (plan.planesInReach >= (std::is_same<T, float>::value ? 1 : image.size[2]))
+  {
+    ReadBlock(plan, image, moved, count, to);
+    return;
+  }
+#endif
+  SamplerPositions positions;
+  LocateBlock(plan.map, moved, count, positions);
+  ReadVoxels(image, positions, 0, count, to);
+}
+
+/** I(X + h_c) - I(X - h_c) of a block for any steps h_c. */
+template <typename T>
+FFDP_VOXEL_INLINE void
+DifferenceAlongSteps(const GradientPlan &  plan,
+                     const WholeImage<T> & image,
+                     const BlockStart &    start,
+                     int                   count,
+                     SamplerVectors &      difference)
+{
+  BlockValues<T> ahead, behind;
+  for (int c = 0; c < 3; ++c)
+  {
+    float * __restrict to = difference.value[c];
+    if (c < plan.dimension)
+    {
+      ReadMovedBlock(plan.sampler, image, start, plan.step[c], count, ahead);
+      ReadMovedBlock(plan.sampler, image, start, plan.back[c], count, behind);
+    }
+    FFDP_SIMD
+    for (int k = 0; k < count; ++k)
+    {
+      const bool bothInside = (ahead.inside[k] & behind.inside[k]) != 0;
+      to[k] = c < plan.dimension && bothInside ? float(ahead.value[k] - behind.value[k]) : 0.0f;
     }
   }
 }
@@ -115,16 +166,26 @@ ImageGradientRow(const GradientPlan &    plan,
 {
   SamplerVectors copy;
   SamplerVectors vectors;
-  MapSumsOfRow   sums{};
+  MapSumsOfRow   sums;
+  if (moments)
+  {
+    sums = MapSumsOfRow{};
+  }
   for (std::int64_t x = 0; x < width; x += SamplerBlock)
   {
     const int  count = int(width - x < SamplerBlock ? width - x : SamplerBlock);
     const bool any = HasWeights(weights + x, count);
     if (any)
     {
-      SamplerPositions positions;
-      LocateBlock(plan.sampler.map, StartBlock(plan.sampler, u, x, y, z, count, copy), count, positions);
-      DifferenceVoxels<T, TAlongAxes>(plan, image, positions, weights + x, 0, count, vectors);
+      const BlockStart start = StartBlock(plan.sampler, u, x, y, z, count, copy);
+      if (TAlongAxes)
+      {
+        DifferenceAlongAxes(plan.sampler, image, start, weights + x, count, vectors);
+      }
+      else
+      {
+        DifferenceAlongSteps(plan, image, start, count, vectors);
+      }
       WeightDifferences(plan.M, weights + x, count, vectors);
     }
     else

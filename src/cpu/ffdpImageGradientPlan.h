@@ -35,6 +35,14 @@ struct GradientPlan
   float       M[9];       ///< d = w M (differences), row major
 };
 
+/** Values of a block of voxels; `inside` is -1 or 0. */
+template <typename T>
+struct BlockValues
+{
+  alignas(64) T value[SamplerBlock];
+  alignas(64) std::int32_t inside[SamplerBlock];
+};
+
 } // namespace ffdp
 
 #endif

@@ -66,6 +66,38 @@ FindValidInRow(const float * __restrict fixed,
   return count;
 }
 
+/** Widens [range[0], range[1]] to the finite values of a row where the mask, if given, is not 0. */
+template <bool VMasked>
+void
+WidenRange(const float * __restrict values, const std::uint8_t * __restrict mask, std::int64_t n, float * range)
+{
+  constexpr int     Lanes = 16;
+  alignas(64) float low[Lanes];
+  alignas(64) float high[Lanes];
+  for (int k = 0; k < Lanes; ++k)
+  {
+    low[k] = range[0];
+    high[k] = range[1];
+  }
+  for (std::int64_t i = 0; i < n; i += Lanes)
+  {
+    const int count = int(n - i < Lanes ? n - i : Lanes);
+    FFDP_SIMD
+    for (int k = 0; k < count; ++k)
+    {
+      const float value = values[i + k];
+      const bool  counts = (value - value == 0) & (!VMasked || mask[i + k] != 0);
+      low[k] = counts & (value < low[k]) ? value : low[k];
+      high[k] = counts & (value > high[k]) ? value : high[k];
+    }
+  }
+  for (int k = 0; k < Lanes; ++k)
+  {
+    range[0] = low[k] < range[0] ? low[k] : range[0];
+    range[1] = high[k] > range[1] ? high[k] : range[1];
+  }
+}
+
 /** Values in [lowest, low) become low, values in (high, highest] become high. */
 inline void
 PullIntoRange(float * __restrict values, std::int64_t n, float lowest, float low, float high, float highest)

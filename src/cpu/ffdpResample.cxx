@@ -213,6 +213,7 @@ MakeTask(const ConstPixelView &     image,
   if (!nearest && image.components == 1 && image.type == PixelComponent::Float && output.type == PixelComponent::Float)
   {
     task.floats = MakeFloatPlan(image, map);
+    std::copy_n(task.outside.Data(), sizeof(float), reinterpret_cast<char *>(&task.floats->outside));
     task.floatKernel = FFDP_SELECT_KERNEL(ResampleFloatBlock);
   }
   return task;

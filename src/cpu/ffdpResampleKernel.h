@@ -22,31 +22,46 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** One voxel, if its cell is inside the image and the result is finite: the others are left to double. */
+/** One voxel, unless it is so near the border that float cannot tell inside from outside, or not finite: those are left
+ * to double. */
 FFDP_VOXEL_INLINE bool
 ResampleOneFloat(const FloatPlan & plan, const SamplerPositions & positions, int k, float * value)
 {
+  constexpr float     margin = 1e-3f; // voxels; coordinates are better known than that for displacements below 4000
   const ImagePlanes & held = plan.sampler.image;
-  std::int32_t        i[3];
-  bool                inside = true;
+  std::int32_t        lower[3], upper[3];
+  bool                inside = true, outside = false, isHeld = true;
   for (int c = 0; c < 3; ++c)
   {
-    i[c] = positions.index[c][k];
-    inside = inside & (i[c] + plan.first[c] >= 0) & (i[c] + plan.first[c] < plan.size[c] - 1) & (i[c] >= 0) &
-             (i[c] < held.size[c] - 1);
+    const std::int32_t last = plan.size[c] - 1;
+    const std::int32_t i = positions.index[c][k] + plan.first[c];
+    const float        f = positions.fraction[c][k];
+    inside =
+      inside & (((i >= 0) & (i < last)) | ((i == -1) & (f > 0.5f + margin)) | ((i == last) & (f < 0.5f - margin)));
+    outside = outside | (i < -1) | (i > last) | ((i == -1) & (f < 0.5f - margin)) | ((i == last) & (f > 0.5f + margin));
+    lower[c] = ClampIndex(i, plan.size[c]) - plan.first[c];
+    upper[c] = ClampIndex(i + 1, plan.size[c]) - plan.first[c];
+    isHeld = isHeld & (lower[c] >= 0) & (upper[c] < held.size[c]);
   }
-  if (!inside)
+  if (outside)
+  {
+    *value = plan.outside;
+    return true;
+  }
+  if (!inside | !isHeld)
   {
     return false;
   }
-  const float   fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
-  const float * p = held.data + i[2] * held.planeStride + i[1] * held.rowStride + i[0];
-  const float * q = p + held.rowStride;
-  const float   lower = InterpolateInPlane(p[0], p[1], q[0], q[1], fx, fy).value;
-  p += held.planeStride;
-  q += held.planeStride;
-  const float upper = InterpolateInPlane(p[0], p[1], q[0], q[1], fx, fy).value;
-  *value = lower + fz * (upper - lower);
+  const float fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
+  float       plane[2];
+  for (int side = 0; side < 2; ++side)
+  {
+    const float * at = held.data + (side ? upper[2] : lower[2]) * held.planeStride;
+    const float * p = at + lower[1] * held.rowStride;
+    const float * q = at + upper[1] * held.rowStride;
+    plane[side] = InterpolateInPlane(p[lower[0]], p[upper[0]], q[lower[0]], q[upper[0]], fx, fy).value;
+  }
+  *value = plane[0] + fz * (plane[1] - plane[0]);
   return *value - *value == 0.0f;
 }
 

@@ -32,6 +32,7 @@ struct FloatPlan
   SamplerPlan  sampler; ///< its image is the box at hand
   std::int32_t first[3];
   std::int32_t size[3]; ///< of the whole image
+  float        outside;
 };
 
 /** Where the displacements of a row come from. */

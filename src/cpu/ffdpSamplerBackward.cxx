@@ -25,6 +25,8 @@
 
 #define FFDP_KERNEL_FILE "ffdpSamplerBlockKernel.h"
 #include "ffdpForEachInstructionSet.h"
+#define FFDP_KERNEL_FILE "ffdpSamplerVectorsKernel.h"
+#include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerBackwardKernel.h"
 #include "ffdpForEachInstructionSet.h"
 #define FFDP_KERNEL_FILE "ffdpSamplerAdjointKernel.h"

@@ -33,7 +33,7 @@ void
 EstimateVariances(const MetricProblem & problem, unsigned threads, LocalCorrelationParameters & parameters)
 {
   constexpr std::int64_t  Planes = 4;
-  MetricPlanes            at(problem, 1, 1, true);
+  MetricPlanes            at(problem, 1, true);
   std::vector<Statistics> fixed;
   std::vector<Statistics> moving;
   for (std::int64_t i = 0; i < std::min(Planes, problem.grid.z); ++i)
@@ -53,10 +53,10 @@ EstimateVariances(const MetricProblem & problem, unsigned threads, LocalCorrelat
 
 /** Planes to compute at a time: windows reach beyond them, so that few make much extra work. */
 std::int64_t
-PlanesPerPiece(const Extent & grid)
+PlanesPerPiece(const Extent & grid, bool exact)
 {
-  constexpr std::int64_t PieceVoxels = 262144;
-  return std::min(grid.z, std::max<std::int64_t>(4, PieceVoxels / (grid.x * grid.y)));
+  const std::int64_t voxels = exact ? 131072 : 262144; // exact derivatives take more memory elsewhere
+  return std::min(grid.z, std::max<std::int64_t>(4, voxels / (grid.x * grid.y)));
 }
 
 } // namespace
@@ -74,10 +74,11 @@ EvaluateLocalCorrelation(const MetricProblem &              problem,
   EstimateVariances(problem, threads, parameters);
 
   const std::int64_t       planes = problem.grid.z;
-  const std::int64_t       piece = PlanesPerPiece(problem.grid);
+  const bool               exact = derivative && parameters.gradient == LocalCorrelationParameters::Gradient::Exact;
+  const std::int64_t       piece = PlanesPerPiece(problem.grid, exact);
   const std::int64_t       halo = LocalCorrelationHalo(parameters, bool(derivative));
   const std::int64_t       capacity = std::min(planes, piece + 2 * halo);
-  MetricPlanes             at(problem, capacity, std::min(planes, piece + halo), true);
+  MetricPlanes             at(problem, capacity, true);
   AlignedBuffer<float>     weights(derivative ? std::size_t(piece * problem.grid.x * problem.grid.y) : 0);
   LocalCorrelationResult   whole;
   std::vector<MapGradient> moments;
@@ -90,8 +91,7 @@ EvaluateLocalCorrelation(const MetricProblem &              problem,
     {
       outputs.movingGradient = VolumeView<float>(weights.Data(), problem.grid, first, count);
     }
-    whole.Append(
-      LocalCorrelation(at.Fixed(), at.Moving(), at.Valid(), first, count, parameters, outputs, threads));
+    whole.Append(LocalCorrelation(at.Fixed(), at.Moving(), at.Valid(), first, count, parameters, outputs, threads));
     if (derivative)
     {
       const std::vector<MapGradient> m = at.Differentiate(outputs.movingGradient, derivative, threads);

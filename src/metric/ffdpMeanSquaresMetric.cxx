@@ -28,10 +28,10 @@ MetricResult
 EvaluateMeanSquares(const MetricProblem & problem, const MetricDerivative & derivative)
 {
   CheckProblem(problem, derivative);
-  const auto               planes = std::size_t(problem.grid.z);
-  std::vector<double>      sums(planes);
+  const auto                planes = std::size_t(problem.grid.z);
+  std::vector<double>       sums(planes);
   std::vector<std::int64_t> counts(planes);
-  std::vector<MapGradient> moments(derivative.moments ? planes : 0);
+  std::vector<MapGradient>  moments(derivative.moments ? planes : 0);
 
   SweepPlanes(problem, true, [&](MetricPlanes & at, const PlaneRange & range, unsigned, unsigned threads) {
     // the gradient takes the place of the moving image, which is not needed after it

@@ -60,6 +60,18 @@ IsOnGrid(const MetricImage & image, const Extent & grid)
   return bool(image.image.floats) && image.image.floats.domain == grid && IsIdentity(image.map) && !HasWarp(image);
 }
 
+/** Planes to sample at a time, of at most `capacity`: all that are asked for, unless buffers are needed for them. */
+std::int64_t
+BatchOf(const MetricProblem & problem, std::int64_t capacity)
+{
+  constexpr std::int64_t BatchVoxels = 65536;
+  const bool             chained = !problem.fixed.chain.steps.empty() || !problem.moving.chain.steps.empty();
+  const bool             masked = bool(problem.fixed.mask) || bool(problem.moving.mask);
+  return chained || masked
+           ? std::min(capacity, std::max<std::int64_t>(1, BatchVoxels / (problem.grid.x * problem.grid.y)))
+           : capacity;
+}
+
 /** X' = a(X) for the map of X. */
 CompositeMap
 MapThrough(const AffineMap & a, const CompositeMap & map)
@@ -91,22 +103,23 @@ MoveToFront(const AlignedBuffer<T> & buffer, std::int64_t from, std::int64_t cou
 
 } // namespace
 
-MetricPlanes::MetricPlanes(const MetricProblem & problem, std::int64_t capacity, std::int64_t batch, bool findValid)
+MetricPlanes::MetricPlanes(const MetricProblem & problem, std::int64_t capacity, bool findValid)
   : m_Problem(problem)
   , m_PlaneVoxels(problem.grid.x * problem.grid.y)
   , m_FixedInPlace(IsOnGrid(problem.fixed, problem.grid))
   , m_FindValid(findValid)
+  , m_Batch(BatchOf(problem, capacity))
   , m_Fixed(m_FixedInPlace ? 0 : std::size_t(capacity * m_PlaneVoxels))
   , m_Moving(std::size_t(capacity * m_PlaneVoxels))
   , m_Valid(findValid ? std::size_t(capacity * m_PlaneVoxels) : 0)
 {
   if (!problem.fixed.chain.steps.empty() || !problem.moving.chain.steps.empty())
   {
-    m_Residuals = AlignedBuffer<float>(std::size_t(3 * batch * m_PlaneVoxels));
+    m_Residuals = AlignedBuffer<float>(std::size_t(3 * m_Batch * m_PlaneVoxels));
   }
   if (findValid && (problem.fixed.mask || problem.moving.mask))
   {
-    m_Mask = AlignedBuffer<std::uint8_t>(std::size_t(2 * batch * m_PlaneVoxels));
+    m_Mask = AlignedBuffer<std::uint8_t>(std::size_t(2 * m_Batch * m_PlaneVoxels));
   }
 }
 
@@ -134,21 +147,25 @@ void
 MetricPlanes::Load(std::int64_t first, std::int64_t end, unsigned threads)
 {
   this->KeepPlanes(first);
-  const std::int64_t next = m_Range.end;
-  m_Range.end = end;
-  if (next >= end)
+  for (std::int64_t next = m_Range.end; next < end; next += m_Batch)
   {
-    return;
+    this->LoadBatch(next, std::min(end, next + m_Batch), threads);
   }
+}
+
+void
+MetricPlanes::LoadBatch(std::int64_t first, std::int64_t end, unsigned threads)
+{
+  m_Range.end = end;
   if (!m_FixedInPlace)
   {
-    const VolumeView<float> whole(m_Fixed.Data(), m_Problem.grid, first, end - first);
-    this->SampleImage(m_Problem.fixed, whole.Planes(next, end - next), threads);
+    const VolumeView<float> held(m_Fixed.Data(), m_Problem.grid, m_Range.first, end - m_Range.first);
+    this->SampleImage(m_Problem.fixed, held.Planes(first, end - first), threads);
   }
-  this->SampleImage(m_Problem.moving, this->Moving().Planes(next, end - next), threads);
+  this->SampleImage(m_Problem.moving, this->Moving().Planes(first, end - first), threads);
   if (m_FindValid)
   {
-    this->FindValid(next, end, threads);
+    this->FindValid(first, end, threads);
   }
 }
 
@@ -173,8 +190,7 @@ MetricPlanes::Valid() const
   {
     if (count != m_PlaneVoxels)
     {
-      return VolumeView<const std::uint8_t>(
-        m_Valid.Data(), m_Problem.grid, m_Range.first, m_Range.end - m_Range.first);
+      return VolumeView<const std::uint8_t>(m_Valid.Data(), m_Problem.grid, m_Range.first, m_Range.end - m_Range.first);
     }
   }
   return {};
@@ -266,26 +282,33 @@ MetricPlanes::Differentiate(const VolumeView<const float> & weights,
                             const MetricDerivative &        derivative,
                             unsigned                        threads)
 {
-  const MetricImage & moving = m_Problem.moving;
-  const WarpInput     warp = this->WarpOf(moving, weights.firstPlane, weights.EndPlane(), threads);
-  WarpOutput          local = derivative.local;
-  if (local.floats)
+  const MetricImage &      moving = m_Problem.moving;
+  std::vector<MapGradient> moments;
+  for (std::int64_t first = weights.firstPlane; first < weights.EndPlane(); first += m_Batch)
   {
-    local.floats = local.floats.Planes(weights.firstPlane, weights.planes);
+    const std::int64_t count = std::min(m_Batch, weights.EndPlane() - first);
+    const WarpInput    warp = this->WarpOf(moving, first, first + count, threads);
+    WarpOutput         local = derivative.local;
+    if (local.floats)
+    {
+      local.floats = local.floats.Planes(first, count);
+    }
+    if (local.doubles)
+    {
+      local.doubles = local.doubles.Planes(first, count);
+    }
+    const std::vector<MapGradient> part = ImageGradient(moving.image,
+                                                        moving.map,
+                                                        warp,
+                                                        m_Problem.differences,
+                                                        weights.Planes(first, count),
+                                                        m_Problem.C,
+                                                        local,
+                                                        derivative.moments,
+                                                        threads);
+    moments.insert(moments.end(), part.begin(), part.end());
   }
-  if (local.doubles)
-  {
-    local.doubles = local.doubles.Planes(weights.firstPlane, weights.planes);
-  }
-  return ImageGradient(moving.image,
-                       moving.map,
-                       warp,
-                       m_Problem.differences,
-                       weights,
-                       m_Problem.C,
-                       local,
-                       derivative.moments,
-                       threads);
+  return moments;
 }
 
 void
@@ -304,18 +327,17 @@ SweepPlanes(const MetricProblem &                                               
 {
   constexpr std::int64_t PieceVoxels = 32768; // buffers of a thread stay in its cache
   const Extent &         grid = problem.grid;
-  const std::int64_t     piecePlanes =
-    std::min(grid.z, std::max<std::int64_t>(1, PieceVoxels / (grid.x * grid.y)));
-  const std::int64_t pieces = (grid.z + piecePlanes - 1) / piecePlanes;
-  const unsigned     threads = ResolveThreads(problem.threads);
-  const bool         shareOut = pieces >= std::int64_t(threads);
+  const std::int64_t     piecePlanes = std::min(grid.z, std::max<std::int64_t>(1, PieceVoxels / (grid.x * grid.y)));
+  const std::int64_t     pieces = (grid.z + piecePlanes - 1) / piecePlanes;
+  const unsigned         threads = ResolveThreads(problem.threads);
+  const bool             shareOut = pieces >= std::int64_t(threads);
 
   std::vector<std::unique_ptr<MetricPlanes>> planes(shareOut ? threads : 1);
   ParallelFor(pieces, shareOut ? threads : 1, [&](std::int64_t piece, unsigned worker) {
     std::unique_ptr<MetricPlanes> & mine = planes[worker];
     if (!mine)
     {
-      mine = std::make_unique<MetricPlanes>(problem, piecePlanes, piecePlanes, findValid);
+      mine = std::make_unique<MetricPlanes>(problem, piecePlanes, findValid);
     }
     const PlaneRange range{ piece * piecePlanes, std::min(grid.z, (piece + 1) * piecePlanes) };
     mine->Load(range.first, range.end, shareOut ? 1 : threads);

@@ -33,9 +33,8 @@ class MetricPlanes
 {
 public:
   /** \param capacity  planes to hold at most
-   *  \param batch     planes to add at most in one Load()
    *  \param findValid whether Valid() is needed */
-  MetricPlanes(const MetricProblem & problem, std::int64_t capacity, std::int64_t batch, bool findValid);
+  MetricPlanes(const MetricProblem & problem, std::int64_t capacity, bool findValid);
 
   /** Holds the planes [first, end) afterwards. Those that were there already are kept, not sampled again, if they are
    * the first ones. */
@@ -64,6 +63,8 @@ public:
 
 private:
   void
+  LoadBatch(std::int64_t first, std::int64_t end, unsigned threads);
+  void
   KeepPlanes(std::int64_t first);
   WarpInput
   WarpOf(const MetricImage & image, std::int64_t first, std::int64_t end, unsigned threads);
@@ -76,26 +77,30 @@ private:
   const std::int64_t          m_PlaneVoxels;
   const bool                  m_FixedInPlace;
   const bool                  m_FindValid;
+  const std::int64_t          m_Batch; ///< planes for which there are residuals and masks at a time
   PlaneRange                  m_Range;
   AlignedBuffer<float>        m_Fixed;
   AlignedBuffer<float>        m_Moving;
   AlignedBuffer<float>        m_Residuals;
   AlignedBuffer<float>        m_Weights;
   AlignedBuffer<std::uint8_t> m_Valid;
-  AlignedBuffer<std::uint8_t> m_Mask; ///< of one image, on the planes being loaded
+  AlignedBuffer<std::uint8_t> m_Mask; ///< of both images, on the planes being loaded
   std::vector<std::int64_t>   m_ValidCounts;
 };
 
 /** The mask of an image on the planes of the grid that `output` holds, given the warp of the image on these planes. */
 void
-SampleMask(const MetricImage & image, const WarpInput & warp, const VolumeView<std::uint8_t> & output, unsigned threads);
+SampleMask(const MetricImage &              image,
+           const WarpInput &                warp,
+           const VolumeView<std::uint8_t> & output,
+           unsigned                         threads);
 
 /** Calls work(planes, range, worker, threads) for pieces that cover the grid, the planes of the range being loaded.
  * Pieces are shared out to threads, each with buffers of its own; if there are too few of them, they are done one
  * after the other and `threads` of them may work on each. */
 void
-SweepPlanes(const MetricProblem &                                                            problem,
-            bool                                                                             findValid,
+SweepPlanes(const MetricProblem &                                                               problem,
+            bool                                                                                findValid,
             const std::function<void(MetricPlanes &, const PlaneRange &, unsigned, unsigned)> & work);
 
 /** Throws std::invalid_argument unless the problem and the derivative fit together. */

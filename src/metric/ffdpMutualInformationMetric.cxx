@@ -54,8 +54,7 @@ public:
     ParallelFor(values.planes, threads, [&](std::int64_t plane, unsigned) {
       for (std::int64_t y = 0; y < values.domain.y; ++y)
       {
-        kernel(
-          values.Row(y, values.firstPlane + plane), values.domain.x, m_Lowest, m_Low, m_High, m_Highest);
+        kernel(values.Row(y, values.firstPlane + plane), values.domain.x, m_Lowest, m_Low, m_High, m_Highest);
       }
     });
   }
@@ -80,19 +79,18 @@ EvaluateMutualInformation(const MetricProblem &               problem,
   const bool       masked = bool(problem.fixed.mask) || bool(problem.moving.mask);
 
   std::vector<std::unique_ptr<JointHistogram>> parts(ResolveThreads(problem.threads));
-  SweepPlanes(
-    problem, masked, [&](MetricPlanes & at, const PlaneRange &, unsigned worker, unsigned threads) {
-      guard.Apply(at.Moving(), threads);
-      const JointHistogram part = ComputeJointHistogram(parameters, at.Fixed(), at.Moving(), at.Valid(), threads);
-      if (parts[worker])
-      {
-        *parts[worker] += part;
-      }
-      else
-      {
-        parts[worker] = std::make_unique<JointHistogram>(part);
-      }
-    });
+  SweepPlanes(problem, masked, [&](MetricPlanes & at, const PlaneRange &, unsigned worker, unsigned threads) {
+    guard.Apply(at.Moving(), threads);
+    const JointHistogram part = ComputeJointHistogram(parameters, at.Fixed(), at.Moving(), at.Valid(), threads);
+    if (parts[worker])
+    {
+      *parts[worker] += part;
+    }
+    else
+    {
+      parts[worker] = std::make_unique<JointHistogram>(part);
+    }
+  });
   for (const auto & part : parts)
   {
     if (part)
@@ -112,14 +110,13 @@ EvaluateMutualInformation(const MetricProblem &               problem,
   if (derivative)
   {
     std::vector<MapGradient> moments(derivative.moments ? std::size_t(problem.grid.z) : 0);
-    SweepPlanes(
-      problem, masked, [&](MetricPlanes & at, const PlaneRange & range, unsigned, unsigned threads) {
-        guard.Apply(at.Moving(), threads);
-        const VolumeView<float> weights = at.Weights();
-        MutualInformationGradient(information, at.Fixed(), at.Moving(), at.Valid(), weights, {}, threads);
-        const std::vector<MapGradient> m = at.Differentiate(weights, derivative, threads);
-        std::copy(m.begin(), m.end(), moments.begin() + (derivative.moments ? range.first : 0));
-      });
+    SweepPlanes(problem, masked, [&](MetricPlanes & at, const PlaneRange & range, unsigned, unsigned threads) {
+      guard.Apply(at.Moving(), threads);
+      const VolumeView<float> weights = at.Weights();
+      MutualInformationGradient(information, at.Fixed(), at.Moving(), at.Valid(), weights, {}, threads);
+      const std::vector<MapGradient> m = at.Differentiate(weights, derivative, threads);
+      std::copy(m.begin(), m.end(), moments.begin() + (derivative.moments ? range.first : 0));
+    });
     if (derivative.moments)
     {
       result.moments = AddPlanes(moments);

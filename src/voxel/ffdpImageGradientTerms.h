@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-/** Central differences of an image at one position. T is float, double, or a vector of floats. */
+/** Central differences of an image at one position. T is float or double. */
 namespace ffdp
 {
 
@@ -141,8 +141,9 @@ ReadDifferencesAlongAxes(const WholeImage<T> & image, const ImagePosition & p, f
   {
     const std::int64_t stride = c == 0 ? 1 : (c == 1 ? image.rowStride : image.planeStride);
     const std::int32_t i = p.index[c];
+    const bool         hasNext = i >= 0 && i < image.size[c] - 1;
     at[c][0] = ClampIndex(i, image.size[c]) * stride;
-    at[c][1] = ClampIndex(i + 1, image.size[c]) * stride;
+    at[c][1] = at[c][0] + (hasNext ? stride : 0); // else both corners are clamped to the same sample
     at[c][2] = ClampIndex(p.fraction[c] < 0.5f ? i - 1 : i + 2, image.size[c]) * stride;
   }
   CellAndOuter<T> s;
@@ -171,20 +172,6 @@ ReadDifferencesAlongAxes(const WholeImage<T> & image, const ImagePosition & p, f
   }
 }
 
-/** The position `step` voxels away. */
-FFDP_VOXEL_INLINE ImagePosition
-MoveBy(const ImagePosition & p, const float * step)
-{
-  ImagePosition moved;
-  for (int c = 0; c < 3; ++c)
-  {
-    const AxisPosition q = LocateOnAxis(p.index[c], p.fraction[c] + step[c]);
-    moved.index[c] = q.index;
-    moved.fraction[c] = q.fraction;
-  }
-  return moved;
-}
-
 /** The value at a position that is inside. */
 template <typename T>
 FFDP_VOXEL_INLINE T
@@ -194,8 +181,9 @@ ReadValue(const WholeImage<T> & image, const ImagePosition & p)
   for (int c = 0; c < 3; ++c)
   {
     const std::int64_t stride = c == 0 ? 1 : (c == 1 ? image.rowStride : image.planeStride);
+    const bool         hasNext = p.index[c] >= 0 && p.index[c] < image.size[c] - 1;
     at[c][0] = ClampIndex(p.index[c], image.size[c]) * stride;
-    at[c][1] = ClampIndex(p.index[c] + 1, image.size[c]) * stride;
+    at[c][1] = at[c][0] + (hasNext ? stride : 0); // else both corners are clamped to the same sample
   }
   T a[4], b[4];
   for (int row = 0; row < 4; ++row)
@@ -205,20 +193,6 @@ ReadValue(const WholeImage<T> & image, const ImagePosition & p)
     b[row] = values[at[0][1]];
   }
   return InterpolateInCell<T>(a, b, p.fraction[0], p.fraction[1], p.fraction[2]);
-}
-
-/** I(X + step) - I(X - step), 0 if either is outside; `step` and `back` = -step are in voxels. */
-template <typename T>
-FFDP_VOXEL_INLINE float
-ReadDifference(const WholeImage<T> & image, const ImagePosition & p, const float * step, const float * back)
-{
-  const ImagePosition ahead = MoveBy(p, step);
-  const ImagePosition behind = MoveBy(p, back);
-  if (!IsInsideImage(image, ahead) || !IsInsideImage(image, behind))
-  {
-    return 0.0f;
-  }
-  return float(ReadValue(image, ahead) - ReadValue(image, behind));
 }
 
 } // namespace ffdp
