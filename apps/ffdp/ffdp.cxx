@@ -23,6 +23,26 @@
 
 #include <iostream>
 #include <new>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+/** The arguments in reverse, as CLI11 wants them. It would take [FILE,1] for a list of two; a space in front hides the
+ * bracket, and ReadTransforms() takes it off again. */
+std::vector<std::string>
+ProtectBrackets(int argc, char ** argv)
+{
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i)
+  {
+    arguments.push_back(argv[i][0] == '[' ? std::string(" ") + argv[i] : argv[i]);
+  }
+  return arguments;
+}
+
+} // namespace
 
 int
 main(int argc, char ** argv)
@@ -37,7 +57,7 @@ main(int argc, char ** argv)
   AddInfoCommand(program);
   try
   {
-    program.parse(argc, argv);
+    program.parse(ProtectBrackets(argc, argv));
   }
   catch (const CLI::ParseError & error)
   {

@@ -120,7 +120,7 @@ AddApplyCommand(CLI::App & program)
   command
     ->add_option("-t,--transform",
                  options->transforms,
-                 "Transforms, the last one applied first, as in ANTs; [FILE,1] inverts a linear one")
+                 "Transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat; [FILE,1] inverts a linear one")
     ->required();
   command->add_option("-n,--interpolation", options->interpolation, "linear, nearest or label")
     ->check(CLI::IsMember({ "linear", "nearest", "label" }))

@@ -23,9 +23,14 @@
 #include "itkImageFileWriter.h"
 #include "itkImageIOFactory.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <unistd.h>
+#include <vector>
+#include <zlib.h>
 
 namespace
 {
@@ -85,10 +90,65 @@ ReadHeader(const std::string & file, const std::string & what)
   return io;
 }
 
+bool
+EndsWith(const std::string & text, const std::string & end)
+{
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/** Bytes that a gzip file holds. Its last four say so, unless it was cut or put together from several: then count. */
+std::uint64_t
+CountUnzippedBytes(const std::string & file, std::uint64_t atLeast)
+{
+  std::ifstream in(file, std::ios::binary);
+  unsigned char last[4] = {};
+  in.seekg(-4, std::ios::end);
+  in.read(reinterpret_cast<char *>(last), 4);
+  const std::uint64_t said =
+    last[0] + (std::uint64_t(last[1]) << 8) + (std::uint64_t(last[2]) << 16) + (std::uint64_t(last[3]) << 24);
+  constexpr std::uint64_t Modulus = std::uint64_t(1) << 32, Header = 1 << 16;
+  if ((said - atLeast) % Modulus < Header)
+  {
+    return atLeast;
+  }
+  std::uint64_t     count = 0;
+  std::vector<char> buffer(1 << 20);
+  const gzFile      zipped = gzopen(file.c_str(), "rb");
+  for (int n = 1; zipped && n > 0;)
+  {
+    n = gzread(zipped, buffer.data(), unsigned(buffer.size()));
+    count += n > 0 ? std::uint64_t(n) : 0;
+  }
+  if (zipped)
+  {
+    gzclose(zipped);
+  }
+  return count;
+}
+
+/** ITK reads a NIfTI file that was cut off without a word, and leaves the rest of the image as it was. */
+void
+RequireComplete(const std::string & file, const std::string & what, const itk::ImageIOBase & io)
+{
+  constexpr std::uint64_t HeaderBytes = 348;
+  const std::uint64_t     needed = HeaderBytes + std::uint64_t(io.GetImageSizeInBytes());
+  const bool              zipped = EndsWith(file, ".nii.gz");
+  if (zipped || EndsWith(file, ".nii"))
+  {
+    const std::uint64_t there = zipped ? CountUnzippedBytes(file, needed) : std::uint64_t(fs::file_size(file));
+    if (there < needed)
+    {
+      throw CommandError(what + " '" + file + "' is cut off: it holds " + std::to_string(there) + " bytes of " +
+                         std::to_string(needed));
+    }
+  }
+}
+
 template <typename TImage>
 typename TImage::Pointer
 ReadVoxels(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
 {
+  RequireComplete(file, what, *io);
   auto reader = itk::ImageFileReader<TImage>::New();
   reader->SetFileName(file);
   reader->SetImageIO(io);

@@ -24,6 +24,7 @@
 #include "itkTransformFileReader.h"
 #include "itkTransformFileWriter.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace
@@ -126,10 +127,12 @@ CompositeType::Pointer
 ReadTransforms(const std::vector<std::string> & list)
 {
   auto composite = CompositeType::New();
-  for (const std::string & entry : list)
+  // A composite applies to a point what was added to it last first, and the list begins with what comes first.
+  for (auto item = list.rbegin(); item != list.rend(); ++item)
   {
-    std::string file = entry;
-    bool        invert = false;
+    const std::string entry = item->substr(std::min(item->size(), item->find_first_not_of(' ')));
+    std::string       file = entry;
+    bool              invert = false;
     if (entry.size() > 1 && entry.front() == '[' && entry.back() == ']')
     {
       const auto comma = entry.rfind(',');
