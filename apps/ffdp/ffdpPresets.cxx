@@ -60,7 +60,8 @@ MakePreset(const std::string & preset, bool sameModality, const std::string & tr
   }
   if (transform == "rigid")
   {
-    stages.push_back(Linear(Stage::Kind::Rigid, { 4, 2, 1 }, { 100, 80, fast ? 0 : 40 }));
+    stages.push_back(fast ? Linear(Stage::Kind::Rigid, { 4, 2 }, { 100, 80 })
+                          : Linear(Stage::Kind::Rigid, { 4, 2, 1 }, { 100, 80, 40 }));
     return stages;
   }
   stages.push_back(Linear(Stage::Kind::Rigid, { 8, 4 }, { 100, 50 }));
@@ -76,14 +77,15 @@ MakePreset(const std::string & preset, bool sameModality, const std::string & tr
   {
     greedy.metrics = { Information(32) };
   }
-  greedy.shrinkFactors = { 4, 2, 1 };
-  greedy.iterations = fast                   ? std::vector<int>{ 60, 40, 0 }
-                      : preset == "accurate" ? std::vector<int>{ 150, 100, 60 }
-                                             : std::vector<int>{ 100, 50, 25 };
   if (fast)
   {
     greedy.shrinkFactors = { 4, 2 };
     greedy.iterations = { 60, 40 };
+  }
+  else
+  {
+    greedy.shrinkFactors = { 4, 2, 1 };
+    greedy.iterations = preset == "accurate" ? std::vector<int>{ 150, 100, 60 } : std::vector<int>{ 100, 50, 25 };
   }
   stages.push_back(greedy);
   return stages;
