@@ -19,7 +19,6 @@
 #define ffdpCommunicator_h
 
 #include "FFDPExport.h"
-#include "ffdpVolume.h"
 
 #include <cstdint>
 #include <memory>
@@ -50,11 +49,6 @@ public:
   /** The values of all ranks one after the other, on all ranks: sums per plane come together in plane order. */
   virtual std::vector<double>
   Gather(const std::vector<double> & own) = 0;
-
-  /** Fills the planes that a view holds beyond [owned.first, owned.end), up to `halo` of them on either side, with
-   * what the neighbors own. The memory is the backend's. */
-  virtual void
-  ExchangeHalo(const WarpView<float> & field, const PlaneRange & owned, std::int64_t halo) = 0;
 };
 
 /** One process by itself: the case of one rank. */

@@ -486,6 +486,10 @@ TEST(Registration, RefusesWhatCannotBeRegistered)
   EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } },
                          { GreedyStage(), LinearStage(Kind::Rigid, Metric::MeanSquares) }),
                std::invalid_argument); // a linear stage after a warp
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, { GreedyStage(), moments }),
+               std::invalid_argument);
 }
 
 TEST(Registration, LevelsThatAreTooSmallAreLeftOutWithANote)

@@ -32,12 +32,6 @@ struct Options
   std::vector<std::string> transforms;
 };
 
-bool
-IsPointFile(const std::string & file)
-{
-  return file.size() > 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
-}
-
 /** Points in mm (LPS), one per line as x,y,z with anything behind them; a first line without numbers is a header. */
 void
 ApplyToPoints(const Options & options, const CompositeType * transform)
@@ -78,22 +72,14 @@ ApplyToPoints(const Options & options, const CompositeType * transform)
     const auto moved = transform->TransformPoint(point);
     out << moved[0] << "," << moved[1] << "," << moved[2] << rest << "\n";
   }
-  WriteAtomically(options.output, [&](const std::string & name) {
-    std::ofstream file(name);
-    file << out.str();
-    file.close();
-    if (!file)
-    {
-      throw CommandError("'" + options.output + "' cannot be written");
-    }
-  });
+  WriteText(out.str(), options.output);
 }
 
 void
 RunApply(const Options & options)
 {
   RequireWritable(options.output);
-  if (IsPointFile(options.image))
+  if (EndsWith(options.image, ".csv"))
   {
     ApplyToPoints(options, ReadTransforms(options.transforms));
     return;

@@ -23,7 +23,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -103,15 +102,7 @@ RunEvaluate(const Options & options)
     const nlohmann::json all = { { "labels", perLabel },
                                  { "mean_dice", sum / count },
                                  { "inverse_volume_weighted_dice", weighted / weights } };
-    WriteAtomically(options.json, [&](const std::string & name) {
-      std::ofstream file(name);
-      file << all.dump(2) << "\n";
-      file.close();
-      if (!file)
-      {
-        throw CommandError("'" + options.json + "' cannot be written");
-      }
-    });
+    WriteText(all.dump(2) + "\n", options.json);
   }
 }
 

@@ -90,12 +90,6 @@ ReadHeader(const std::string & file, const std::string & what)
   return io;
 }
 
-bool
-EndsWith(const std::string & text, const std::string & end)
-{
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /** Bytes that a gzip file holds. Its last four say so, unless it was cut or put together from several: then count. */
 std::uint64_t
 CountUnzippedBytes(const std::string & file, std::uint64_t atLeast)
@@ -217,6 +211,12 @@ ReadImageWithContrast(const std::string & file, const std::string & what)
 }
 
 bool
+EndsWith(const std::string & text, const std::string & end)
+{
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool
 AreOnOneGrid(const FloatImage * a, const FloatImage * b)
 {
   bool same = a->GetLargestPossibleRegion().GetSize() == b->GetLargestPossibleRegion().GetSize();
@@ -308,6 +308,20 @@ WriteAtomically(const std::string & file, const std::function<void(const std::st
     fs::remove(temporary, error);
     throw CommandError("'" + file + "' cannot be written: " + reason);
   }
+}
+
+void
+WriteText(const std::string & text, const std::string & file)
+{
+  WriteAtomically(file, [&](const std::string & name) {
+    std::ofstream out(name);
+    out << text;
+    out.close();
+    if (!out)
+    {
+      throw CommandError("'" + file + "' cannot be written");
+    }
+  });
 }
 
 void

@@ -59,6 +59,12 @@ WriteField(const FieldImage * field, const std::string & file);
 void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
 
+void
+WriteText(const std::string & text, const std::string & file);
+
+bool
+EndsWith(const std::string & text, const std::string & end);
+
 /** Throws unless files that begin with `prefix` can be written; makes the folder if it is missing. */
 void
 RequireWritable(const std::string & prefix);

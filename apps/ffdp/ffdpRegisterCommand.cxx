@@ -48,37 +48,32 @@ PeakMegabytes()
   return double(usage.ru_maxrss) / 1024;
 }
 
+/** One direction after the other, each from memory: a warp and ITK's copy of it in doubles are large. */
 void
 WriteOutputs(const Options & options, const ffdp::RegistrationResult & result, FloatImage * fixed, FloatImage * moving)
 {
   const std::string & prefix = options.output;
   WriteLinear(result.affine, prefix + "0GenericAffine.mat");
-  FieldImage::Pointer field, inverse;
-  if (!result.warp.empty())
+  for (const bool forward : { true, false })
   {
-    field = MakeField(result.warp, fixed);
-    WriteField(field, prefix + "1Warp.nii.gz");
-    inverse = MakeField(result.inverseWarp, fixed);
-    WriteField(inverse, prefix + "1InverseWarp.nii.gz");
+    const std::string          inverse = forward ? "" : "Inverse";
+    const std::vector<float> & warp = forward ? result.warp : result.inverseWarp;
+    FieldImage::Pointer        field;
+    if (!warp.empty())
+    {
+      field = MakeField(warp, fixed);
+      WriteField(field, prefix + "1" + inverse + "Warp.nii.gz");
+    }
+    const auto composite = MakeComposite(forward ? result.affine : result.affine.Inverse(), field, forward);
+    field = nullptr;
+    if (options.composite)
+    {
+      WriteComposite(composite, prefix + inverse + "Composite.h5");
+    }
+    const auto warped =
+      forward ? ResampleImage(moving, fixed, composite, "linear") : ResampleImage(fixed, moving, composite, "linear");
+    WriteImage(warped, prefix + inverse + "Warped.nii.gz");
   }
-  if (options.composite)
-  {
-    WriteComposite(result.affine, field, true, prefix + "Composite.h5");
-    WriteComposite(result.affine.Inverse(), inverse, false, prefix + "InverseComposite.h5");
-  }
-  std::vector<std::string> forward, backward;
-  if (field)
-  {
-    forward.push_back(prefix + "1Warp.nii.gz");
-  }
-  forward.push_back(prefix + "0GenericAffine.mat");
-  backward.push_back("[" + prefix + "0GenericAffine.mat,1]");
-  if (inverse)
-  {
-    backward.push_back(prefix + "1InverseWarp.nii.gz");
-  }
-  WriteImage(ResampleImage(moving, fixed, ReadTransforms(forward), "linear"), prefix + "Warped.nii.gz");
-  WriteImage(ResampleImage(fixed, moving, ReadTransforms(backward), "linear"), prefix + "InverseWarped.nii.gz");
 }
 
 void

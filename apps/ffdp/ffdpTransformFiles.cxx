@@ -35,12 +35,6 @@ using Field = itk::DisplacementFieldTransform<double, 3>;
 using Base = itk::Transform<double, 3, 3>;
 
 bool
-EndsWith(const std::string & text, const std::string & end)
-{
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-bool
 IsTransformFile(const std::string & file)
 {
   for (const char * end : { ".mat", ".txt", ".tfm", ".h5", ".hdf5", ".xfm" })
@@ -251,7 +245,13 @@ MakeField(const std::vector<float> & warp, const FloatImage * grid)
 }
 
 void
-WriteComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst, const std::string & file)
+WriteComposite(const CompositeType * composite, const std::string & file)
+{
+  WriteTransform(composite, file);
+}
+
+CompositeType::Pointer
+MakeComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst)
 {
   auto           composite = CompositeType::New();
   Field::Pointer fieldTransform;
@@ -269,5 +269,5 @@ WriteComposite(const ffdp::AffineMap & map, const FieldImage * field, bool field
   {
     composite->AddTransform(fieldTransform);
   }
-  WriteTransform(composite, file);
+  return composite;
 }

@@ -44,8 +44,11 @@ WriteLinear(const ffdp::AffineMap & map, const std::string & file);
 FieldImage::Pointer
 MakeField(const std::vector<float> & warp, const FloatImage * grid);
 
-/** A linear map and, if there is one, a field in one file; fieldFirst: the field is applied before the map. */
+/** A linear map and, if there is one, a field as one transform; fieldFirst: the field is applied before the map. */
+CompositeType::Pointer
+MakeComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst);
+
 void
-WriteComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst, const std::string & file);
+WriteComposite(const CompositeType * composite, const std::string & file);
 
 #endif

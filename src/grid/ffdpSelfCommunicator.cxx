@@ -46,9 +46,6 @@ public:
   {
     return own;
   }
-  void
-  ExchangeHalo(const WarpView<float> &, const PlaneRange &, std::int64_t) override
-  {} // the only rank owns every plane, so nothing lies beyond them
 };
 
 } // namespace

@@ -51,9 +51,8 @@ public:
     {
       return false;
     }
-    m_Slope = this->FitSlope();
     const double fallen = m_First - m_Lowest;
-    return -m_Slope <= m_Tolerance * fallen;
+    return -this->FitSlope() <= m_Tolerance * fallen;
   }
 
   /** Forgets the window, but not how far the loss fell. */
@@ -61,13 +60,6 @@ public:
   ClearWindow()
   {
     m_Last.clear();
-  }
-
-  /** Of the line, per iteration. */
-  double
-  Slope() const
-  {
-    return m_Slope;
   }
 
 private:
@@ -91,7 +83,6 @@ private:
   std::size_t        m_Count = 0;
   double             m_First = 0;
   double             m_Lowest = 0;
-  double             m_Slope = 0;
 };
 
 } // namespace ffdp

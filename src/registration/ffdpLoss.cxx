@@ -135,7 +135,6 @@ Loss::PrepareTerm(Term & term)
 void
 Loss::Begin(const AffineMap & physical, const WarpView<const float> & u)
 {
-  m_Physical = physical;
   m_Warp = u;
   for (Pair & pair : m_Pairs)
   {
@@ -221,6 +220,10 @@ Loss::SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end)
 void
 Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient)
 {
+  if (term.metric.kind == RegistrationMetric::Kind::MutualInformation && !withGradient)
+  {
+    return; // Begin() knows the value already
+  }
   Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
   this->SampleUpTo(pair, first, end);
   const LevelPair &                    images = pair.images;
@@ -244,10 +247,7 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
       break;
     }
     case RegistrationMetric::Kind::MutualInformation:
-      if (withGradient)
-      {
-        m_Backend.MutualInformationGradient(term.information, images.fixed, movedHere, mask, gradient, {});
-      }
+      m_Backend.MutualInformationGradient(term.information, images.fixed, movedHere, mask, gradient, {});
       break;
     case RegistrationMetric::Kind::MeanSquares:
       term.sums.Append(m_Backend.MeanSquares(

@@ -142,7 +142,6 @@ private:
   std::vector<Term>     m_Terms;
   std::int64_t          m_PlanesAtATime;
   PlaneWindow<float>    m_LossGradient;
-  AffineMap             m_Physical;
   WarpView<const float> m_Warp;
 };
 

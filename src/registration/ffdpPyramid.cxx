@@ -42,15 +42,15 @@ LevelImage::LevelImage(Backend & backend, const PlacedImage & full, const Extent
   {
     return;
   }
-  m_Map = GridMap::Centered(fine, size);
+  const GridMap map = GridMap::Centered(fine, size);
   m_Memory = DeviceArray<float>(backend, size.Voxels());
-  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), m_Map, DownsampleParameters{});
+  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), map, DownsampleParameters{});
   m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
   AffineMap toFine;
   for (int axis = 0; axis < 3; ++axis)
   {
-    toFine.matrix[4 * axis] = m_Map.scale[axis];
-    toFine.offset[axis] = m_Map.offset[axis];
+    toFine.matrix[4 * axis] = map.scale[axis];
+    toFine.offset[axis] = map.offset[axis];
   }
   m_Image.indexToPhysical = Compose(full.indexToPhysical, toFine);
 }

@@ -44,17 +44,10 @@ public:
   {
     return m_Image;
   }
-  /** Where this grid lies in the full one. */
-  const GridMap &
-  Map() const
-  {
-    return m_Map;
-  }
 
 private:
   DeviceArray<float> m_Memory;
   PlacedImage        m_Image;
-  GridMap            m_Map;
 };
 
 /** The size at which an image has voxels of about `spacing` mm, and never more voxels than it has. */

@@ -96,6 +96,10 @@ public:
       m_Progress.stage = int(i);
       m_Progress.stageName = NameOf(m_Stages[i].kind);
       m_Progress.levels = int(m_Plans[i].size());
+      if (m_Stages[i].kind != Kind::Greedy)
+      {
+        Require(!m_Deformation, "a linear stage cannot follow a deformable one");
+      }
       if (m_Stages[i].kind == Kind::Moments)
       {
         m_Result.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[i], m_Result.affine);
@@ -106,7 +110,6 @@ public:
       }
       else
       {
-        Require(!m_Deformation, "a linear stage cannot follow a deformable one");
         this->Align(m_Stages[i], m_Plans[i]);
       }
     }
