@@ -62,28 +62,32 @@ struct RegistrationStage
     Rigid,
     Similarity,
     Affine,
-    Greedy ///< a diffeomorphic warp of the fixed grid
+    Greedy, ///< a diffeomorphic warp of the fixed grid
+    SyN     ///< two of them that meet half way
   };
 
   Kind                            kind = Kind::Greedy;
   std::vector<RegistrationMetric> metrics = { RegistrationMetric() };
   std::vector<double>             shrinkFactors = { 4, 2, 1 }; ///< of the levels, in voxels of the fixed image
   std::vector<int>                iterations = { 100, 50, 25 };
+  std::vector<double>             smoothingSigmas; ///< of the levels; empty: what the shrink factors ask for
+  bool   smoothingInMm = false;                    ///< the unit of these sigmas; otherwise voxels of the full image
   double tolerance = 1e-3;  ///< stop a level when its loss falls per iteration by less than this part of its whole fall
   int    window = 10;       ///< losses that a slope is fitted to
   int    smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
 
   /** Linear stages: mm per iteration at the start of a level, in voxels of the level, at the corners of the image.
-   * Greedy: the largest step, times half a voxel. */
+   * Greedy, SyN: the largest step, times half a voxel. */
   double learningRate = 0.5;
 
   // Moments
   double searchAngle = 45; ///< degrees about each axis; 0: keep the orientation
   double searchStep = 15;
 
-  // Greedy; sigmas in voxels of the level
-  double gradientSigma = 2;
-  double warpSigma = 0.5;
+  // Greedy, SyN
+  double gradientSigma = 2;           ///< smoothing of the gradient
+  double warpSigma = 0.5;             ///< smoothing of the warp after each step
+  bool   sigmasInMm = false;          ///< the unit of the two; otherwise voxels of the level
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps the warp from moving along an axis of the fixed grid
 };
 
@@ -104,12 +108,13 @@ struct RegistrationProgress
 
 struct LevelReport
 {
-  int    stage = 0;
-  Extent size;
-  int    iterations = 0;
-  double firstValue = 0;
-  double lastValue = 0;
-  double seconds = 0;
+  int          stage = 0;
+  const char * stageName = "";
+  Extent       size;
+  int          iterations = 0;
+  double       firstValue = 0;
+  double       lastValue = 0;
+  double       seconds = 0;
 };
 
 struct RegistrationResult
@@ -125,6 +130,25 @@ struct RegistrationResult
   std::vector<std::string> notes; ///< what was done differently from what was asked
 };
 
+/** Where the first stage starts: phi(x) = A (x + u(x)) + t. */
+struct RegistrationStart
+{
+  RegistrationStart() = default;
+  RegistrationStart(const AffineMap & map)
+    : affine(map)
+  {}
+
+  AffineMap             affine;
+  WarpView<const float> warp; ///< u in voxels, on the grid of the fixed image; may be missing
+};
+
+/** State on disk, from which the same call goes on after it was interrupted and ends in the same bytes. */
+struct RegistrationCheckpoint
+{
+  std::string directory;    ///< none is kept if this is empty
+  double      seconds = 60; ///< between two saves
+};
+
 /** Thrown by Register() when the observer asks to stop. */
 class FFDP_EXPORT RegistrationAborted : public std::runtime_error
 {
@@ -134,14 +158,20 @@ public:
 };
 
 /** Runs the stages. All pairs have the fixed grid of the first. The observer returns false to stop.
+ * With a checkpoint whose directory holds the state of this very problem, goes on from there; the caller removes it
+ * (RemoveCheckpoint) when the result is safe.
  * Throws std::invalid_argument for what cannot be registered, RegistrationAborted. */
 FFDP_EXPORT RegistrationResult
 Register(Backend &                                                 backend,
          Communicator &                                            communicator,
          const std::vector<ImagePair> &                            pairs,
-         const AffineMap &                                         initial,
+         const RegistrationStart &                                 start,
          const std::vector<RegistrationStage> &                    stages,
-         const std::function<bool(const RegistrationProgress &)> & observer = {});
+         const std::function<bool(const RegistrationProgress &)> & observer = {},
+         const RegistrationCheckpoint &                            checkpoint = {});
+
+FFDP_EXPORT void
+RemoveCheckpoint(const RegistrationCheckpoint & checkpoint);
 
 } // namespace ffdp
 

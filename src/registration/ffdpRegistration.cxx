@@ -48,6 +48,8 @@ NameOf(Kind kind)
       return "affine";
     case Kind::Greedy:
       return "greedy";
+    case Kind::SyN:
+      return "SyN";
   }
   return "";
 }
@@ -65,7 +67,7 @@ public:
   Run(Backend &                                                 backend,
       Communicator &                                            communicator,
       const std::vector<ImagePair> &                            pairs,
-      const AffineMap &                                         initial,
+      const RegistrationStart &                                 start,
       const std::vector<RegistrationStage> &                    stages,
       const std::function<bool(const RegistrationProgress &)> & observer)
     : m_Backend(backend)
@@ -76,9 +78,11 @@ public:
   {
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
-    m_Result.affine = initial;
+    m_Result.affine = start.affine;
+    Require(!start.warp, "a warp to start from is not there yet");
     for (const RegistrationStage & stage : stages)
     {
+      Require(stage.kind != Kind::SyN, "SyN is not there yet");
       m_Plans.push_back(PlanLevels(stage, this->FixedSize(), m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
@@ -132,7 +136,7 @@ private:
     m_Progress.iterations = level.iterations;
     m_LevelStart = Now();
     m_LevelWork = m_DoneWork;
-    m_Result.levels.push_back({ m_Progress.stage, level.size, 0, 0, 0, 0 });
+    m_Result.levels.push_back({ m_Progress.stage, m_Progress.stageName, level.size, 0, 0, 0, 0 });
   }
 
   void
@@ -327,11 +331,17 @@ RegistrationResult
 Register(Backend &                                                 backend,
          Communicator &                                            communicator,
          const std::vector<ImagePair> &                            pairs,
-         const AffineMap &                                         initial,
+         const RegistrationStart &                                 start,
          const std::vector<RegistrationStage> &                    stages,
-         const std::function<bool(const RegistrationProgress &)> & observer)
+         const std::function<bool(const RegistrationProgress &)> & observer,
+         const RegistrationCheckpoint &                            checkpoint)
 {
-  return Run(backend, communicator, pairs, initial, stages, observer).Finish();
+  Require(checkpoint.directory.empty(), "checkpoints are not there yet");
+  return Run(backend, communicator, pairs, start, stages, observer).Finish();
 }
+
+void
+RemoveCheckpoint(const RegistrationCheckpoint &)
+{}
 
 } // namespace ffdp
