@@ -30,6 +30,7 @@
 #include "ffdpSampler.h"
 #include "ffdpStatistics.h"
 #include "ffdpWarpGrid.h"
+#include "ffdpWarpProducts.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -166,6 +167,8 @@ public:
 
   virtual WarpSize
   MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3]) = 0;
+  virtual std::vector<std::array<double, 9>>
+  WarpProducts(const WarpView<const float> & a, const WarpView<const float> & b) = 0;
   virtual std::vector<Statistics>
   PlaneStatistics(const VolumeView<const float> & image) = 0;
   virtual IntensityHistogram

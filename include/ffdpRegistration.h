@@ -58,12 +58,12 @@ struct RegistrationStage
 {
   enum class Kind
   {
-    Moments, ///< centers of mass, then a search over rotations on coarse images
+    Moments, ///< centers of mass and principal axes, then a search over rotations on coarse images
     Rigid,
     Similarity,
     Affine,
     Greedy, ///< a diffeomorphic warp of the fixed grid
-    SyN     ///< two of them that meet half way
+    SyN     ///< both images move, against each other, and meet half way
   };
 
   Kind                            kind = Kind::Greedy;

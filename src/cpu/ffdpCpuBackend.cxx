@@ -245,6 +245,11 @@ public:
   {
     return ffdp::MeasureWarp(warp, axisScale, m_Threads);
   }
+  std::vector<std::array<double, 9>>
+  WarpProducts(const WarpView<const float> & a, const WarpView<const float> & b) override
+  {
+    return ffdp::WarpProducts(a, b, m_Threads);
+  }
   std::vector<Statistics>
   PlaneStatistics(const VolumeView<const float> & image) override
   {

@@ -18,6 +18,8 @@
 #ifndef ffdpConvergence_h
 #define ffdpConvergence_h
 
+#include "ffdpStateArchive.h"
+
 #include <cmath>
 #include <cstddef>
 #include <deque>
@@ -60,6 +62,17 @@ public:
   ClearWindow()
   {
     m_Last.clear();
+  }
+
+  void
+  Exchange(StateArchive & archive)
+  {
+    std::vector<double> last(m_Last.begin(), m_Last.end());
+    archive.Exchange(last);
+    m_Last.assign(last.begin(), last.end());
+    archive.Exchange(m_Count);
+    archive.Exchange(m_First);
+    archive.Exchange(m_Lowest);
   }
 
 private:

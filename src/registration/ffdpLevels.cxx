@@ -22,11 +22,14 @@
 namespace ffdp
 {
 
-Level::Level(Backend & backend, const std::vector<ImagePair> & pairs, const Extent & size)
+Level::Level(Backend &                      backend,
+             const std::vector<ImagePair> & pairs,
+             const Extent &                 size,
+             const LevelSmoothing &         smoothing)
 {
   m_Images.reserve(4 * pairs.size());
   const auto shrink = [&](const PlacedImage & image, const Extent & to) -> const PlacedImage & {
-    m_Images.emplace_back(backend, image, to);
+    m_Images.emplace_back(backend, image, to, smoothing);
     return m_Images.back().Image();
   };
   for (const ImagePair & pair : pairs)
@@ -57,13 +60,19 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
 {
   Require(!stage.shrinkFactors.empty() && stage.shrinkFactors.size() == stage.iterations.size(),
           "a stage needs as many shrink factors as numbers of iterations, and at least one");
+  Require(stage.smoothingSigmas.empty() || stage.smoothingSigmas.size() == stage.shrinkFactors.size(),
+          "a stage needs as many smoothing sigmas as shrink factors, or none");
   std::vector<PlannedLevel> levels;
   for (std::size_t i = 0; i < stage.shrinkFactors.size(); ++i)
   {
     Require(stage.shrinkFactors[i] >= 1 && (i == 0 || stage.shrinkFactors[i] < stage.shrinkFactors[i - 1]),
             "shrink factors must fall from level to level and not be below 1");
     Require(stage.iterations[i] >= 0, "a number of iterations cannot be negative");
-    const PlannedLevel level{ LevelSize(full, stage.shrinkFactors[i], stage.smallestSize), stage.iterations[i] };
+    PlannedLevel level{ LevelSize(full, stage.shrinkFactors[i], stage.smallestSize), stage.iterations[i], {} };
+    if (!stage.smoothingSigmas.empty())
+    {
+      level.smoothing = { stage.smoothingSigmas[i], stage.smoothingInMm };
+    }
     if (!levels.empty() && levels.back().size == level.size)
     {
       std::ostringstream note;

@@ -28,7 +28,10 @@ namespace ffdp
 class Level
 {
 public:
-  Level(Backend & backend, const std::vector<ImagePair> & pairs, const Extent & size);
+  Level(Backend &                      backend,
+        const std::vector<ImagePair> & pairs,
+        const Extent &                 size,
+        const LevelSmoothing &         smoothing = {});
 
   const std::vector<LevelPair> &
   Pairs() const
@@ -59,8 +62,9 @@ private:
 /** A level that a stage goes through. */
 struct PlannedLevel
 {
-  Extent size;
-  int    iterations = 0;
+  Extent         size;
+  int            iterations = 0;
+  LevelSmoothing smoothing;
 };
 
 /** The levels of a stage, without those that would repeat the size of another; notes tell what was left out. */

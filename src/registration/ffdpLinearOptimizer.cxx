@@ -118,6 +118,16 @@ LinearOptimizer::Restart()
   m_Steps = 0;
 }
 
+void
+LinearOptimizer::Exchange(StateArchive & archive)
+{
+  archive.Exchange(m_A);
+  archive.Exchange(m_B);
+  archive.Exchange(m_First);
+  archive.Exchange(m_Second);
+  archive.Exchange(m_Steps);
+}
+
 AffineMap
 LinearOptimizer::Map() const
 {

@@ -20,6 +20,7 @@
 
 #include "ffdpLoss.h"
 #include "ffdpRegistration.h"
+#include "ffdpStateArchive.h"
 
 namespace ffdp
 {
@@ -45,6 +46,9 @@ public:
   /** Forgets what the optimizer remembers of gradients. */
   void
   Restart();
+
+  void
+  Exchange(StateArchive & archive);
 
 private:
   std::vector<double>

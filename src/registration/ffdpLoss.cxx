@@ -133,15 +133,28 @@ Loss::PrepareTerm(Term & term)
 }
 
 void
-Loss::Begin(const AffineMap & physical, const WarpView<const float> & u)
+Loss::Begin(const AffineMap & physical, const WarpView<const float> & u, const WarpView<const float> & r)
 {
   m_Warp = u;
+  m_FixedWarp = r;
+  const Extent & domain = this->Domain();
   for (Pair & pair : m_Pairs)
   {
     pair.map = MakeIndexMap(pair.images, physical);
+    const std::int64_t capacity = m_PlanesAtATime + 2 * pair.halo;
+    if (r && pair.movedFixed.Capacity() == 0)
+    {
+      pair.movedFixed = PlaneWindow<float>(m_Backend, domain, 1, capacity);
+      pair.movedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, pair.images.fixedMask ? capacity : 0);
+    }
     pair.moved.Restart(0);
+    pair.movedFixed.Restart(0);
     pair.mask.Restart(0);
     pair.planeGradients.clear();
+  }
+  if (r && m_FixedLossGradient.Capacity() == 0)
+  {
+    m_FixedLossGradient = PlaneWindow<float>(m_Backend, domain, 1, m_PlanesAtATime);
   }
   for (Term & term : m_Terms)
   {
@@ -167,19 +180,19 @@ Loss::MeasureInformation()
     {
       const std::int64_t end = std::min(planes, first + m_PlanesAtATime);
       this->SampleUpTo(pair, first, end);
-      const VolumeView<const std::uint8_t> mask = pair.Mask();
       histogram +=
         m_Backend.ComputeJointHistogram(term.histogram,
-                                        pair.images.fixed,
+                                        this->ComparedFixed(pair),
                                         VolumeView<const float>(pair.moved.Volume().Planes(first, end - first)),
-                                        mask);
+                                        pair.Mask());
     }
     pair.moved.Restart(0);
+    pair.movedFixed.Restart(0);
     pair.mask.Restart(0);
     m_Communicator.Sum(&histogram.samples, 1);
     m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
     Require(histogram.samples > 0, "the images do not overlap (or the masks leave nothing of the overlap)");
-    term.information = FinishMutualInformation(histogram);
+    term.information = FinishMutualInformation(histogram, bool(m_FixedWarp));
   }
 }
 
@@ -200,21 +213,48 @@ Loss::SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end)
                    this->Displacement(),
                    pair.moved.Volume().Planes(from, to - from),
                    SamplerParameters{});
+  if (m_FixedWarp)
+  {
+    pair.movedFixed.Keep(std::max<std::int64_t>(0, first - pair.halo));
+    pair.movedFixed.Grow(to);
+    m_Backend.Sample(pair.images.fixed,
+                     CompositeMap{},
+                     m_FixedWarp,
+                     pair.movedFixed.Volume().Planes(from, to - from),
+                     SamplerParameters{});
+  }
   if (pair.IsMasked())
   {
     pair.mask.Keep(std::max<std::int64_t>(0, first - pair.halo));
-    pair.mask.Grow(to);
-    VolumeView<const float> movedMask;
-    if (pair.images.movingMask)
-    {
-      pair.movedMask.Restart(from);
-      pair.movedMask.Grow(to);
-      m_Backend.Sample(
-        pair.images.movingMask, pair.map, this->Displacement(), pair.movedMask.Volume(), SamplerParameters{});
-      movedMask = pair.movedMask.Volume();
-    }
-    m_Backend.CombineMasks(pair.images.fixedMask, movedMask, pair.mask.Volume().Planes(from, to - from));
+    this->SampleMask(pair, from, to);
   }
+}
+
+/** Finds the planes [from, to) of the mask of a pair from both images' masks. */
+void
+Loss::SampleMask(Pair & pair, std::int64_t from, std::int64_t to)
+{
+  const auto sample = [&](const VolumeView<const float> & mask,
+                          const CompositeMap &            map,
+                          const WarpInput &               warp,
+                          PlaneWindow<float> &            window) -> VolumeView<const float> {
+    window.Restart(from);
+    window.Grow(to);
+    m_Backend.Sample(mask, map, warp, window.Volume(), SamplerParameters{});
+    return window.Volume();
+  };
+  VolumeView<const float> fixedMask = pair.images.fixedMask;
+  VolumeView<const float> movedMask;
+  if (fixedMask && m_FixedWarp)
+  {
+    fixedMask = sample(fixedMask, CompositeMap{}, m_FixedWarp, pair.movedFixedMask);
+  }
+  if (pair.images.movingMask)
+  {
+    movedMask = sample(pair.images.movingMask, pair.map, this->Displacement(), pair.movedMask);
+  }
+  pair.mask.Grow(to);
+  m_Backend.CombineMasks(fixedMask, movedMask, pair.mask.Volume().Planes(from, to - from));
 }
 
 void
@@ -226,32 +266,33 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
   }
   Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
   this->SampleUpTo(pair, first, end);
-  const LevelPair &                    images = pair.images;
+  const VolumeView<const float>        fixed = this->ComparedFixed(pair);
   const VolumeView<const float>        moved = pair.moved.Volume();
   const VolumeView<const float>        movedHere = moved.Planes(first, end - first);
   const VolumeView<const std::uint8_t> mask = pair.Mask();
-  VolumeView<float>                    gradient;
-  if (withGradient)
-  {
-    m_LossGradient.Restart(first);
-    m_LossGradient.Grow(end);
-    gradient = m_LossGradient.Volume();
-  }
+  const auto                           gradientHere = [&](PlaneWindow<float> & window) {
+    window.Restart(first);
+    window.Grow(end);
+    return window.Volume();
+  };
+  const VolumeView<float> gradient = withGradient ? gradientHere(m_LossGradient) : VolumeView<float>();
+  const VolumeView<float> fixedGradient =
+    withGradient && m_FixedWarp ? gradientHere(m_FixedLossGradient) : VolumeView<float>();
   switch (term.metric.kind)
   {
     case RegistrationMetric::Kind::LocalCorrelation: {
       LocalCorrelationOutputs outputs;
       outputs.movingGradient = gradient;
-      term.sums.Append(
-        m_Backend.LocalCorrelation(images.fixed, moved, mask, first, end - first, term.correlation, outputs));
+      outputs.fixedGradient = fixedGradient;
+      term.sums.Append(m_Backend.LocalCorrelation(fixed, moved, mask, first, end - first, term.correlation, outputs));
       break;
     }
     case RegistrationMetric::Kind::MutualInformation:
-      m_Backend.MutualInformationGradient(term.information, images.fixed, movedHere, mask, gradient, {});
+      m_Backend.MutualInformationGradient(term.information, fixed, movedHere, mask, gradient, fixedGradient);
       break;
     case RegistrationMetric::Kind::MeanSquares:
       term.sums.Append(m_Backend.MeanSquares(
-        movedHere, images.fixed.Planes(first, end - first), mask, gradient, {}, this->Domain().Voxels()));
+        movedHere, fixed.Planes(first, end - first), mask, gradient, fixedGradient, this->Domain().Voxels()));
       break;
   }
 }
@@ -264,37 +305,88 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
   {
     const Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
     this->EvaluateTerm(term, first, end, true);
-    if (m_Terms.size() > 1) // alone, its scale means nothing to the optimizer
+    // alone, the scale of a term means nothing to the optimizer
+    const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
+    const auto  add = [&](const VolumeView<const float> & image,
+                         const CompositeMap &            map,
+                         const WarpInput &               warp,
+                         const VolumeView<float> &       lossGradient,
+                         float                           factor) {
+      if (factor != 1)
+      {
+        m_Backend.Scale(lossGradient, factor);
+      }
+      m_Backend.SampleBackward(image, map, warp, lossGradient, gradient, false, sampler);
+      sampler.accumulate = true;
+    };
+    add(pair.images.moving, pair.map, this->Displacement(), m_LossGradient.Volume(), scale);
+    if (m_FixedWarp)
     {
-      m_Backend.Scale(m_LossGradient.Volume(), float(term.metric.weight * term.scale));
+      add(pair.images.fixed, CompositeMap{}, m_FixedWarp, m_FixedLossGradient.Volume(), -scale);
     }
-    m_Backend.SampleBackward(pair.images.moving,
-                             pair.map,
-                             this->Displacement(),
-                             m_LossGradient.Volume(),
-                             WarpOutput(gradient),
-                             false,
-                             sampler);
-    sampler.accumulate = true;
   }
 }
 
 void
 Loss::AddMapGradient(std::int64_t first, std::int64_t end)
 {
+  WarpView<float> warpGradient;
+  if (m_Warp)
+  {
+    if (m_MapScratch.Capacity() == 0)
+    {
+      m_MapScratch = PlaneWindow<float>(m_Backend, this->Domain(), 3, m_PlanesAtATime);
+    }
+    m_MapScratch.Restart(first);
+    m_MapScratch.Grow(end);
+    warpGradient = m_MapScratch.Warp();
+  }
   for (Term & term : m_Terms)
   {
     Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
     this->EvaluateTerm(term, first, end, true);
+    std::vector<MapGradient> planes = m_Backend.SampleBackward(pair.images.moving,
+                                                               pair.map,
+                                                               this->Displacement(),
+                                                               m_LossGradient.Volume(),
+                                                               warpGradient,
+                                                               true,
+                                                               SamplerParameters{});
+    if (m_Warp)
+    {
+      this->AddWarpedMapGradient(pair, warpGradient, planes);
+    }
     const double factor = term.metric.weight * term.scale;
-    for (MapGradient plane : m_Backend.SampleBackward(
-           pair.images.moving, pair.map, this->Displacement(), m_LossGradient.Volume(), {}, true, SamplerParameters{}))
+    for (MapGradient & plane : planes)
     {
       for (double & value : plane)
       {
         value *= factor;
       }
       pair.planeGradients.push_back(plane);
+    }
+  }
+}
+
+void
+Loss::AddWarpedMapGradient(const Pair & pair, const WarpView<float> & gradient, std::vector<MapGradient> & planes) const
+{
+  // X = A (x + u) + t, so dL/dA = sum of d x^T + d u^T, where d = dL/dX. The sampler gives dL/du = A^T d.
+  AffineMap A;
+  std::copy(pair.map.A, pair.map.A + 9, A.matrix);
+  const AffineMap inverse = A.Inverse();
+  const auto      products = m_Backend.WarpProducts(gradient, m_Warp);
+  for (std::size_t plane = 0; plane < planes.size(); ++plane)
+  {
+    for (int i = 0; i < 3; ++i)
+    {
+      for (int j = 0; j < 3; ++j)
+      {
+        for (int k = 0; k < 3; ++k)
+        {
+          planes[plane][std::size_t(3 * i + j)] += inverse.matrix[3 * k + i] * products[plane][std::size_t(3 * k + j)];
+        }
+      }
     }
   }
 }

@@ -40,7 +40,8 @@ struct LevelPair
   AffineMap               physicalToMoving; ///< mm to index
 };
 
-/** The weighted sum of all metrics over all pairs, and its gradient, under phi(x) = A (x + u(x)) + t in mm.
+/** The weighted sum of all metrics over all pairs, and its gradient: moving images are seen under
+ * phi(x) = A (x + u(x)) + t in mm, fixed ones under x + r(x), where r is for methods that move both.
  *
  * A sweep goes through the planes of the fixed grid in ascending order and asks for the gradient of some planes at a
  * time; moving images are sampled as far ahead as windows reach, and forgotten behind them. So nothing as large as
@@ -54,12 +55,15 @@ public:
        const std::vector<RegistrationMetric> & metrics,
        std::int64_t                            planesAtATime);
 
-  /** Starts a sweep. u is in voxels of the fixed grid; it may be missing. It must not change before the sweep ends. */
+  /** Starts a sweep. u and r are in voxels of the fixed grid; either may be missing. They must not change before the
+   * sweep ends. */
   void
-  Begin(const AffineMap & physical, const WarpView<const float> & u);
+  Begin(const AffineMap & physical, const WarpView<const float> & u, const WarpView<const float> & r = {});
 
   /** dL/du, in voxels, for the planes [first, end) that follow those of the last call; `gradient` holds exactly them.
-   * At most as many planes as the constructor was told. */
+   * At most as many planes as the constructor was told. With r, it is dL/du - dL/dr: the gradient for a movement of
+   * both images against each other. (Moving both along with each other only stretches the space that they meet in, and
+   * must not be rewarded for what it makes of the mean over that space.) */
   void
   WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient);
 
@@ -92,7 +96,8 @@ private:
     CompositeMap              map;
     std::int64_t              halo = 0; ///< of its metrics
     PlaneWindow<float>        moved;
-    PlaneWindow<float>        movedMask;
+    PlaneWindow<float>        movedFixed; ///< where the fixed image moves, too
+    PlaneWindow<float>        movedMask, movedFixedMask;
     PlaneWindow<std::uint8_t> mask;
     std::vector<MapGradient>  planeGradients;
 
@@ -127,9 +132,20 @@ private:
   MeasureInformation();
   void
   SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end);
-  /** Writes weight * dL/dmoved of a term to m_LossGradient, if wanted, and adds to its sums. */
+  void
+  SampleMask(Pair & pair, std::int64_t from, std::int64_t to);
+  /** The fixed image as it is compared: itself, or its moved planes. */
+  VolumeView<const float>
+  ComparedFixed(const Pair & pair) const
+  {
+    return m_FixedWarp ? VolumeView<const float>(pair.movedFixed.Volume()) : pair.images.fixed;
+  }
+  /** Writes dL/dmoved of a term to m_LossGradient, if wanted, likewise for the fixed image, and adds to its sums. */
   void
   EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient);
+  /** Adds what u contributes to the gradients for the map of a pair, of the planes that were evaluated last. */
+  void
+  AddWarpedMapGradient(const Pair & pair, const WarpView<float> & gradient, std::vector<MapGradient> & planes) const;
   WarpInput
   Displacement() const
   {
@@ -141,8 +157,9 @@ private:
   std::vector<Pair>     m_Pairs;
   std::vector<Term>     m_Terms;
   std::int64_t          m_PlanesAtATime;
-  PlaneWindow<float>    m_LossGradient;
-  WarpView<const float> m_Warp;
+  PlaneWindow<float>    m_LossGradient, m_FixedLossGradient;
+  PlaneWindow<float>    m_MapScratch; ///< dL/du of a linear stage that follows a deformable one
+  WarpView<const float> m_Warp, m_FixedWarp;
 };
 
 } // namespace ffdp

@@ -21,6 +21,10 @@
 #include "ffdpLinearOptimizer.h"
 #include "ffdpLoss.h"
 
+#include "vnl/algo/vnl_symmetric_eigensystem.h"
+#include "vnl/vnl_cross.h"
+#include "vnl/vnl_matrix_fixed.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -78,24 +82,25 @@ struct Candidate
 };
 
 double
-Evaluate(Loss & loss, const AffineMap & map)
+Evaluate(Loss & loss, const AffineMap & map, const WarpView<const float> & warp)
 {
-  loss.Begin(map, {});
+  loss.Begin(map, warp);
   loss.AddValue(0, loss.Domain().z);
   return loss.Value();
 }
 
 } // namespace
 
-std::array<double, 3>
-CenterOfMass(Backend & backend, const PlacedImage & image)
+IntensityMoments
+MeasureMoments(Backend & backend, const PlacedImage & image)
 {
   const Extent &     size = image.voxels.domain;
   std::vector<float> voxels(std::size_t(size.Voxels()));
   backend.CopyToHost(voxels.data(), image.voxels.data, voxels.size() * sizeof(float));
   const float           darkest = *std::min_element(voxels.begin(), voxels.end());
   double                mass = 0;
-  std::array<double, 3> sum{};
+  std::array<double, 3> first{};  // of indices
+  std::array<double, 9> second{}; // of indices
   std::size_t           at = 0;
   for (std::int64_t z = 0; z < size.z; ++z)
   {
@@ -104,15 +109,74 @@ CenterOfMass(Backend & backend, const PlacedImage & image)
       for (std::int64_t x = 0; x < size.x; ++x)
       {
         const double weight = double(voxels[at++]) - darkest;
+        const double index[3] = { double(x), double(y), double(z) };
         mass += weight;
-        sum[0] += weight * double(x);
-        sum[1] += weight * double(y);
-        sum[2] += weight * double(z);
+        for (int i = 0; i < 9; ++i)
+        {
+          second[std::size_t(i)] += weight * index[i / 3] * index[i % 3];
+          first[std::size_t(i / 3)] += i % 3 == 0 ? weight * index[i / 3] : 0.0;
+        }
       }
     }
   }
   Require(mass > 0 && std::isfinite(mass), "an image is constant or not finite: it has no center of mass");
-  return image.indexToPhysical({ { sum[0] / mass, sum[1] / mass, sum[2] / mass } });
+
+  IntensityMoments moments;
+  moments.center = image.indexToPhysical({ { first[0] / mass, first[1] / mass, first[2] / mass } });
+  vnl_matrix_fixed<double, 3, 3> covariance;
+  for (unsigned i = 0; i < 3; ++i)
+  {
+    for (unsigned j = 0; j < 3; ++j)
+    {
+      covariance(i, j) = second[3 * i + j] / mass - first[i] / mass * (first[j] / mass);
+    }
+  }
+  const vnl_matrix_fixed<double, 3, 3> toPhysical(image.indexToPhysical.matrix);
+  (toPhysical * covariance * toPhysical.transpose()).copy_out(moments.covariance.data());
+  return moments;
+}
+
+std::vector<std::array<double, 9>>
+AlignPrincipalAxes(const IntensityMoments & fixed, const IntensityMoments & moving, bool planar)
+{
+  using Matrix = vnl_matrix_fixed<double, 3, 3>;
+  // Columns are axes in the order of their variances, the third making a right-handed system of them.
+  const auto axesOf = [planar](const IntensityMoments & moments) {
+    Matrix covariance(moments.covariance.data());
+    if (planar)
+    {
+      // The plane's normal is to be the third axis: no variance is above this.
+      covariance(2, 2) = 1 + 2 * (covariance(0, 0) + covariance(1, 1));
+      covariance(0, 2) = covariance(2, 0) = covariance(1, 2) = covariance(2, 1) = 0;
+    }
+    const vnl_symmetric_eigensystem<double> eigen(covariance.as_matrix());
+    Matrix                                  axes(eigen.V);
+    axes.set_column(2, vnl_cross_3d(axes.get_column(0), axes.get_column(1)));
+    return axes;
+  };
+  const Matrix fixedAxes = axesOf(fixed);
+  const Matrix movingAxes = axesOf(moving);
+  const double signs[4][3] = { { 1, 1, 1 }, { -1, -1, 1 }, { 1, -1, -1 }, { -1, 1, -1 } };
+
+  std::vector<std::array<double, 9>> rotations;
+  for (int k = 0; k < (planar ? 2 : 4); ++k)
+  {
+    Matrix flipped = movingAxes;
+    for (unsigned c = 0; c < 3; ++c)
+    {
+      flipped.scale_column(c, signs[k][c]);
+    }
+    std::array<double, 9> rotation;
+    Matrix                product = flipped * fixedAxes.transpose();
+    if (planar) // exactly in the plane
+    {
+      product(2, 2) = 1;
+      product(0, 2) = product(1, 2) = product(2, 0) = product(2, 1) = 0;
+    }
+    product.copy_out(rotation.data());
+    rotations.push_back(rotation);
+  }
+  return rotations;
 }
 
 AffineMap
@@ -120,7 +184,7 @@ FindStart(Backend &                      backend,
           Communicator &                 communicator,
           const std::vector<ImagePair> & pairs,
           const RegistrationStage &      stage,
-          const AffineMap &              start)
+          const Alignment &              start)
 {
   constexpr double       VoxelsAcross = 32; // of the coarse images that are compared
   constexpr std::size_t  Refined = 4;       // how many of the best rotations are followed up
@@ -130,20 +194,30 @@ FindStart(Backend &                      backend,
   const double           factor = std::max(1.0, double(std::max({ size.x, size.y, size.z })) / VoxelsAcross);
   const Level            level(backend, pairs, LevelSize(size, factor, 8));
   Loss                   loss(backend, communicator, level.Pairs(), stage.metrics, level.Size().z);
-  std::vector<Candidate> candidates = { { start, Evaluate(loss, start) } };
+  const HeldWarp         warp = start.warp ? Regrid(backend, start.warp, level.Size()) : HeldWarp();
+  std::vector<Candidate> candidates = { { start.affine, Evaluate(loss, start.affine, warp.View()) } };
 
-  const std::array<double, 3> fixedCenter = CenterOfMass(backend, level.Fixed());
-  const std::array<double, 3> movingCenter = CenterOfMass(backend, level.Moving());
-  const std::vector<double>   about = AnglesToTry(stage.searchAngle, stage.searchStep);
-  const std::vector<double>   none = { 0 };
+  const IntensityMoments    fixed = MeasureMoments(backend, level.Fixed());
+  const IntensityMoments    moving = MeasureMoments(backend, level.Moving());
+  const std::vector<double> about = AnglesToTry(stage.searchAngle, stage.searchStep);
+  const std::vector<double> none = { 0 };
+  const auto                tryRotation = [&](const AffineMap & rotation) {
+    const AffineMap map = About(rotation, fixed.center, moving.center);
+    candidates.push_back({ map, Evaluate(loss, map, warp.View()) });
+  };
+  for (const std::array<double, 9> & rotation : AlignPrincipalAxes(fixed, moving, planar))
+  {
+    AffineMap map;
+    std::copy(rotation.begin(), rotation.end(), map.matrix);
+    tryRotation(map);
+  }
   for (const double z : about)
   {
     for (const double y : planar ? none : about)
     {
       for (const double x : planar ? none : about)
       {
-        const AffineMap map = About(RotationByAngles(x, y, z), fixedCenter, movingCenter);
-        candidates.push_back({ map, Evaluate(loss, map) });
+        tryRotation(RotationByAngles(x, y, z));
       }
     }
   }
@@ -157,11 +231,11 @@ FindStart(Backend &                      backend,
     LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, level.Fixed(), candidate.map, planar);
     for (int i = 0; i < Iterations; ++i)
     {
-      loss.Begin(optimizer.Map(), {});
+      loss.Begin(optimizer.Map(), warp.View());
       loss.AddMapGradient(0, level.Size().z);
       optimizer.Step(loss.PhysicalMapGradient(), spacing[0] * 0.5 * double(Iterations - i) / Iterations);
     }
-    const double value = Evaluate(loss, optimizer.Map());
+    const double value = Evaluate(loss, optimizer.Map(), warp.View());
     if (value < candidate.value)
     {
       candidate = { optimizer.Map(), value };

@@ -18,23 +18,35 @@
 #ifndef ffdpMoments_h
 #define ffdpMoments_h
 
-#include "ffdpPyramid.h"
+#include "ffdpStageRunner.h"
 
 namespace ffdp
 {
 
-/** Where the intensities of an image above its darkest voxel balance, in mm. */
-std::array<double, 3>
-CenterOfMass(Backend & backend, const PlacedImage & image);
+/** How the intensities of an image above its darkest voxel are spread in space. */
+struct IntensityMoments
+{
+  std::array<double, 3> center;     ///< where they balance, in mm
+  std::array<double, 9> covariance; ///< about the center, mm^2
+};
+
+IntensityMoments
+MeasureMoments(Backend & backend, const PlacedImage & image);
+
+/** The rotations that bring the principal axes of one image to those of another: four in 3-D, as an axis has two ends,
+ * and two in the plane. Mirrors are not among them. */
+std::vector<std::array<double, 9>>
+AlignPrincipalAxes(const IntensityMoments & fixed, const IntensityMoments & moving, bool planar);
 
 /** A map to start from: centers of mass on each other, and the rotation about them under which coarse images are most
- * similar, of a grid of rotations and of what the best of them lead to. `start` itself is tried, too. */
+ * similar, of those that align the principal axes, of a grid of small rotations, and of what the best of them lead
+ * to. The map to start from itself is tried, too. A warp that is there stays. */
 AffineMap
 FindStart(Backend &                      backend,
           Communicator &                 communicator,
           const std::vector<ImagePair> & pairs,
           const RegistrationStage &      stage,
-          const AffineMap &              start);
+          const Alignment &              start);
 
 } // namespace ffdp
 

@@ -97,6 +97,11 @@ public:
   {}
 
   std::int64_t
+  Capacity() const
+  {
+    return m_Capacity;
+  }
+  std::int64_t
   First() const
   {
     return m_First;

@@ -34,17 +34,28 @@ SpacingOf(const AffineMap & map)
   return spacing;
 }
 
-LevelImage::LevelImage(Backend & backend, const PlacedImage & full, const Extent & size)
+LevelImage::LevelImage(Backend &              backend,
+                       const PlacedImage &    full,
+                       const Extent &         size,
+                       const LevelSmoothing & smoothing)
   : m_Image(full)
 {
   const Extent & fine = full.voxels.domain;
-  if (size == fine)
+  if (size == fine && smoothing.sigma <= 0)
   {
     return;
   }
+  DownsampleParameters        parameters;
+  const std::array<double, 3> spacing = SpacingOf(full.indexToPhysical);
+  const std::int64_t          voxels[3] = { fine.x, fine.y, fine.z };
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const double sigma = smoothing.inMm ? smoothing.sigma / spacing[std::size_t(axis)] : smoothing.sigma;
+    parameters.sigma[axis] = smoothing.sigma < 0 ? -1.0 : voxels[axis] > 1 ? sigma : 0.0;
+  }
   const GridMap map = GridMap::Centered(fine, size);
   m_Memory = DeviceArray<float>(backend, size.Voxels());
-  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), map, DownsampleParameters{});
+  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), map, parameters);
   m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
   AffineMap toFine;
   for (int axis = 0; axis < 3; ++axis)

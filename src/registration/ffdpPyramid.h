@@ -29,15 +29,22 @@ namespace ffdp
 std::array<double, 3>
 SpacingOf(const AffineMap & indexToPhysical);
 
+/** The Gaussian that an image is smoothed with before it is shrunk. */
+struct LevelSmoothing
+{
+  double sigma = -1;   ///< negative: what the shrinking asks for
+  bool   inMm = false; ///< otherwise in voxels of the image at full resolution
+};
+
 /** An image at a level of a pyramid. */
 class LevelImage
 {
 public:
   LevelImage() = default;
 
-  /** The image itself where `size` is its own, otherwise smoothed and resampled to `size` voxels over the same part
-   * of space. */
-  LevelImage(Backend & backend, const PlacedImage & full, const Extent & size);
+  /** The image smoothed and resampled to `size` voxels over the same part of space; the image itself where there is
+   * nothing to do. */
+  LevelImage(Backend & backend, const PlacedImage & full, const Extent & size, const LevelSmoothing & smoothing = {});
 
   const PlacedImage &
   Image() const

@@ -17,11 +17,9 @@
  *=========================================================================*/
 #include "ffdpRegistration.h"
 
-#include "ffdpConvergence.h"
-#include "ffdpDeformation.h"
-#include "ffdpLevels.h"
-#include "ffdpLinearOptimizer.h"
+#include "ffdpCheckpoint.h"
 #include "ffdpMoments.h"
+#include "ffdpStageRunner.h"
 
 #include <chrono>
 #include <cmath>
@@ -69,55 +67,58 @@ public:
       const std::vector<ImagePair> &                            pairs,
       const RegistrationStart &                                 start,
       const std::vector<RegistrationStage> &                    stages,
-      const std::function<bool(const RegistrationProgress &)> & observer)
+      const std::function<bool(const RegistrationProgress &)> & observer,
+      const RegistrationCheckpoint &                            checkpoint)
     : m_Backend(backend)
     , m_Communicator(communicator)
     , m_Pairs(pairs)
     , m_Stages(stages)
     , m_Observer(observer)
+    , m_Checkpoint(checkpoint,
+                   checkpoint.directory.empty() || pairs.empty() ? 0 : FingerprintOf(backend, pairs, start, stages))
   {
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
-    m_Result.affine = start.affine;
-    Require(!start.warp, "a warp to start from is not there yet");
+    m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
-      Require(stage.kind != Kind::SyN, "SyN is not there yet");
-      m_Plans.push_back(PlanLevels(stage, this->FixedSize(), m_Result.notes));
+      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>()
+                                                    : PlanLevels(stage, this->FixedSize(), m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
-        m_AllWork += stage.kind == Kind::Moments ? 0.0 : double(level.size.Voxels()) * level.iterations;
+        m_AllWork += double(level.size.Voxels()) * level.iterations;
       }
+    }
+    if (start.warp)
+    {
+      this->TakeWarp(start.warp);
     }
   }
 
   RegistrationResult
   Finish()
   {
-    for (std::size_t i = 0; i < m_Stages.size(); ++i)
+    if (m_Checkpoint.Exists())
     {
-      m_Progress = RegistrationProgress();
-      m_Progress.stage = int(i);
-      m_Progress.stageName = NameOf(m_Stages[i].kind);
-      m_Progress.levels = int(m_Plans[i].size());
-      if (m_Stages[i].kind != Kind::Greedy)
+      m_Checkpoint.Load([this](StateArchive & archive) { this->Exchange(archive); });
+    }
+    for (; m_Stage < m_Stages.size(); ++m_Stage)
+    {
+      if (!m_Runner) // otherwise the checkpoint was made in the middle of this stage
       {
-        Require(!m_Deformation, "a linear stage cannot follow a deformable one");
+        m_Level = 0;
+        this->BeginStage();
       }
-      if (m_Stages[i].kind == Kind::Moments)
+      if (m_Runner)
       {
-        m_Result.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[i], m_Result.affine);
-      }
-      else if (m_Stages[i].kind == Kind::Greedy)
-      {
-        this->Deform(m_Stages[i], m_Plans[i]);
-      }
-      else
-      {
-        this->Align(m_Stages[i], m_Plans[i]);
+        this->RunLevels();
       }
     }
-    this->KeepWarp();
+    if (m_Checkpoint.IsKept())
+    {
+      this->Save();
+    }
+    this->KeepResult();
     return std::move(m_Result);
   }
 
@@ -128,161 +129,210 @@ private:
     return m_Pairs.front().fixed.voxels.domain;
   }
 
-  void
-  BeginLevel(std::size_t index, const PlannedLevel & level)
+  const PlannedLevel &
+  Planned() const
   {
-    m_Progress.level = int(index);
-    m_Progress.levelSize = level.size;
-    m_Progress.iterations = level.iterations;
-    m_LevelStart = Now();
-    m_LevelWork = m_DoneWork;
-    m_Result.levels.push_back({ m_Progress.stage, m_Progress.stageName, level.size, 0, 0, 0, 0 });
+    return m_Plans[m_Stage][m_Level];
   }
 
   void
-  Report(int iteration, double value, double step)
+  TakeWarp(const WarpView<const float> & warp)
+  {
+    const Extent & size = this->FixedSize();
+    RequireSameDomain(warp.domain, size, "the warp to start from and the fixed image");
+    Require(warp.planes == size.z && warp.elementStride == 1 && warp.component[2],
+            "the warp to start from must be whole and planar");
+    m_Alignment.warp = { DeviceArray<float>(m_Backend, 3 * size.Voxels()), size };
+    for (int c = 0; c < 3; ++c)
+    {
+      m_Backend.CopyFromHost(m_Alignment.warp.memory.Data() + c * size.Voxels(),
+                             warp.component[c],
+                             std::size_t(size.Voxels()) * sizeof(float));
+    }
+  }
+
+  /** Moments are done at once; other stages get a runner. */
+  void
+  BeginStage()
+  {
+    const RegistrationStage & stage = m_Stages[m_Stage];
+    m_Progress = RegistrationProgress();
+    m_Progress.stage = int(m_Stage);
+    m_Progress.stageName = NameOf(stage.kind);
+    m_Progress.levels = int(m_Plans[m_Stage].size());
+    m_Runner.reset();
+    switch (stage.kind)
+    {
+      case Kind::Moments:
+        m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, stage, m_Alignment);
+        break;
+      case Kind::Rigid:
+      case Kind::Similarity:
+      case Kind::Affine:
+        m_Runner = MakeLinearStage(m_Backend, m_Communicator, m_Pairs.front().fixed, stage, m_Alignment);
+        break;
+      case Kind::Greedy:
+      case Kind::SyN:
+        if (m_Alignment.warp && m_Alignment.warp.size.Voxels() > m_Plans[m_Stage].front().size.Voxels())
+        {
+          m_Result.notes.push_back("a deformable stage starts coarser than the warp that it starts from: what is finer "
+                                   "than its first level is found anew");
+        }
+        m_Runner = MakeDeformableStage(m_Backend, m_Communicator, stage, m_Alignment);
+        break;
+    }
+  }
+
+  void
+  RunLevels()
+  {
+    for (; m_Level < m_Plans[m_Stage].size(); ++m_Level)
+    {
+      if (!m_Images) // otherwise the checkpoint was made in the middle of this level
+      {
+        this->BeginLevel();
+      }
+      this->Iterate();
+      this->EndLevel();
+    }
+    m_Runner->Leave();
+    m_Runner.reset();
+  }
+
+  void
+  EnterLevel()
+  {
+    m_Progress.level = int(m_Level);
+    m_Progress.levelSize = this->Planned().size;
+    m_Progress.iterations = this->Planned().iterations;
+    m_Images = std::make_unique<Level>(m_Backend, m_Pairs, this->Planned().size, this->Planned().smoothing);
+    m_Runner->Enter(*m_Images);
+  }
+
+  void
+  BeginLevel()
+  {
+    m_LevelStart = Now();
+    m_LevelWork = m_DoneWork;
+    m_Converged = false;
+    this->EnterLevel();
+    m_Result.levels.push_back({ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 });
+  }
+
+  /** From the iteration after those that are done, to the end of the level. */
+  void
+  Iterate()
+  {
+    while (!m_Converged && m_Result.levels.back().iterations < this->Planned().iterations)
+    {
+      this->Report(m_Runner->Iterate());
+      if (m_Checkpoint.IsDue())
+      {
+        this->Save();
+      }
+    }
+  }
+
+  void
+  Report(const StageRunner::Iteration & done)
   {
     LevelReport & report = m_Result.levels.back();
-    report.iterations = iteration;
-    report.firstValue = iteration == 1 ? value : report.firstValue;
-    report.lastValue = value;
+    report.firstValue = report.iterations++ == 0 ? done.value : report.firstValue;
+    report.lastValue = done.value;
+    m_Converged = done.converged;
     m_DoneWork += double(m_Progress.levelSize.Voxels());
-    m_Progress.iteration = iteration;
-    m_Progress.value = value;
-    m_Progress.step = step;
+    m_Progress.iteration = report.iterations;
+    m_Progress.value = done.value;
+    m_Progress.step = done.step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
     if (m_Observer && !m_Observer(m_Progress))
     {
+      if (m_Checkpoint.IsKept())
+      {
+        this->Save();
+      }
       throw RegistrationAborted();
     }
   }
 
   void
-  EndLevel(const PlannedLevel & level)
+  EndLevel()
   {
     m_Result.levels.back().seconds = Now() - m_LevelStart;
-    m_DoneWork = m_LevelWork + double(level.size.Voxels()) * level.iterations;
+    m_DoneWork = m_LevelWork + double(this->Planned().size.Voxels()) * this->Planned().iterations;
+    m_Images.reset();
   }
 
   void
-  Align(const RegistrationStage & stage, const std::vector<PlannedLevel> & plan)
+  Save()
   {
-    constexpr double LeastStep = 0.02; // of the first; a level ends when the loss is flat and steps are this short
-    LinearOptimizer  optimizer(stage.kind, m_Pairs.front().fixed, m_Result.affine, this->FixedSize().z == 1);
-    for (std::size_t i = 0; i < plan.size(); ++i)
+    m_Result.levels.back().seconds = Now() - m_LevelStart;
+    m_Checkpoint.Save([this](StateArchive & archive) { this->Exchange(archive); });
+  }
+
+  /** What there is to save, in the middle of a level or after the last stage. */
+  void
+  Exchange(StateArchive & archive)
+  {
+    archive.Exchange(m_Stage);
+    archive.Exchange(m_Level);
+    archive.Exchange(m_Alignment.affine);
+    m_Alignment.warp.Exchange(archive, m_Backend);
+    archive.Exchange(m_Converged);
+    archive.Exchange(m_DoneWork);
+    archive.Exchange(m_LevelWork);
+    archive.Exchange(m_Result.levels);
+    archive.Exchange(m_Result.notes);
+    if (archive.IsLoading())
     {
-      this->BeginLevel(i, plan[i]);
-      const Level                 level(m_Backend, m_Pairs, plan[i].size);
-      const std::int64_t          planes = PlanesAtATime(level.Size());
-      Loss                        loss(m_Backend, m_Communicator, level.Pairs(), stage.metrics, planes);
-      const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
-      const double                voxel = std::cbrt(spacing[0] * spacing[1] * spacing[2]);
-      Convergence                 convergence(stage.tolerance, stage.window);
-      double                      step = stage.learningRate;
-      optimizer.Restart();
-      for (int iteration = 1; iteration <= plan[i].iterations; ++iteration)
+      for (LevelReport & report : m_Result.levels)
       {
-        loss.Begin(optimizer.Map(), {});
-        for (std::int64_t first = 0; first < level.Size().z; first += planes)
-        {
-          loss.AddMapGradient(first, std::min(level.Size().z, first + planes));
-        }
-        optimizer.Step(loss.PhysicalMapGradient(), step * voxel);
-        m_Result.affine = optimizer.Map();
-        this->Report(iteration, loss.Value(), step);
-        // Adam circles around a minimum at the distance of a step: shorter steps go on from there.
-        if (convergence.Add(loss.Value()))
-        {
-          step *= 0.5;
-          convergence.ClearWindow();
-          if (step < LeastStep * stage.learningRate)
-          {
-            break;
-          }
-        }
+        report.stageName = NameOf(m_Stages.at(std::size_t(report.stage)).kind);
       }
-      this->EndLevel(plan[i]);
+      this->EnterResumedLevel();
+    }
+    if (m_Runner)
+    {
+      m_Runner->Exchange(archive);
     }
   }
 
   void
-  Deform(const RegistrationStage & stage, const std::vector<PlannedLevel> & plan)
+  EnterResumedLevel()
   {
-    DeformationParameters parameters;
-    parameters.learningRate = stage.learningRate;
-    parameters.gradientSigma = stage.gradientSigma;
-    parameters.warpSigma = stage.warpSigma;
-    std::copy(stage.axisWeight, stage.axisWeight + 3, parameters.axisWeight);
-    for (std::size_t i = 0; i < plan.size(); ++i)
+    m_Result.notes.push_back("went on from the checkpoint");
+    if (m_Stage < m_Stages.size())
     {
-      this->BeginLevel(i, plan[i]);
-      const Level                 level(m_Backend, m_Pairs, plan[i].size);
-      const std::int64_t          planes = PlanesAtATime(level.Size());
-      const std::array<double, 3> s = SpacingOf(level.Fixed().indexToPhysical);
-      this->MoveWarp(level.Size(), { s[0], s[1], s[2] }, parameters, planes);
-      Loss        loss(m_Backend, m_Communicator, level.Pairs(), stage.metrics, planes);
-      Convergence convergence(stage.tolerance, stage.window);
-      for (int iteration = 1; iteration <= plan[i].iterations; ++iteration)
-      {
-        const double value = m_Deformation->Step(loss, m_Result.affine);
-        this->Report(iteration, value, m_Deformation->LargestStep());
-        if (convergence.Add(value))
-        {
-          break;
-        }
-      }
-      this->EndLevel(plan[i]);
+      this->BeginStage();
+      this->EnterLevel();
+      m_LevelStart = Now() - m_Result.levels.back().seconds;
     }
-  }
-
-  /** Brings the warp, if there is one, to the grid of a level. */
-  void
-  MoveWarp(const Extent & size,
-           const double (&spacing)[3],
-           const DeformationParameters & parameters,
-           std::int64_t                  planes)
-  {
-    if (m_Deformation)
-    {
-      m_Deformation->ForgetMoments();
-    }
-    auto next = std::make_unique<Deformation>(m_Backend, m_Communicator, size, spacing, parameters, planes);
-    if (m_Deformation)
-    {
-      const WarpView<float> coarse = m_Deformation->Warp();
-      next->Upsample(coarse, GridMap::Centered(size, coarse.domain));
-    }
-    m_Deformation = std::move(next);
   }
 
   /** Takes the warp home, at the resolution of the fixed image, with its inverse. */
   void
-  KeepWarp()
+  KeepResult()
   {
-    if (!m_Deformation)
+    m_Result.affine = m_Alignment.affine;
+    if (!m_Alignment.warp)
     {
       return;
     }
     const Extent &     size = this->FixedSize();
     const std::int64_t count = 3 * size.Voxels();
-    m_Deformation->ForgetMoments();
-    DeviceArray<float> upsampled;
-    WarpView<float>    warp = m_Deformation->Warp();
-    if (warp.domain != size)
+    if (m_Alignment.warp.size != size)
     {
-      upsampled = DeviceArray<float>(m_Backend, count);
-      const WarpView<float> fine = WarpView<float>::Planar(upsampled.Data(), size);
-      m_Backend.UpsampleWarp(warp, fine, GridMap::Centered(size, warp.domain));
-      m_Deformation.reset();
-      warp = fine;
+      m_Alignment.warp = Regrid(m_Backend, m_Alignment.warp, size);
     }
-    const JacobianResult jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, {});
+    const WarpView<float> warp = m_Alignment.warp.View();
+    const JacobianResult  jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, {});
     m_Result.smallestJacobian = jacobian.minimum;
     m_Result.folds = jacobian.notPositive;
     m_Result.warpSize = size;
     {
       const DeviceArray<float> inverse(m_Backend, count);
-      m_Result.inverseResidual = this->Invert(warp, WarpView<float>::Planar(inverse.Data(), size));
+      m_Result.inverseResidual =
+        InvertWarpInto(m_Backend, m_Communicator, warp, WarpView<float>::Planar(inverse.Data(), size));
       m_Result.inverseWarp.resize(std::size_t(count));
       m_Backend.CopyToHost(m_Result.inverseWarp.data(), inverse.Data(), std::size_t(count) * sizeof(float));
     }
@@ -290,33 +340,24 @@ private:
     m_Backend.CopyToHost(m_Result.warp.data(), warp.component[0], std::size_t(count) * sizeof(float));
   }
 
-  /** A few cheap iterations for most voxels, then what it takes for the rest (ffdpInverse.h). */
-  double
-  Invert(const WarpView<float> & u, const WarpView<float> & w)
-  {
-    constexpr int Iterations = 5;
-    m_Backend.FillZero(w.component[0], std::size_t(3 * u.domain.Voxels()) * sizeof(float));
-    for (int i = 0; i < Iterations; ++i)
-    {
-      m_Backend.IterateInverse(u, w, InverseStepParameters{});
-    }
-    double residual = m_Backend.RefineInverse(u, w, InverseRefinement{});
-    m_Communicator.Maximum(&residual, 1);
-    return residual;
-  }
-
   Backend &                                                 m_Backend;
   Communicator &                                            m_Communicator;
   const std::vector<ImagePair> &                            m_Pairs;
   const std::vector<RegistrationStage> &                    m_Stages;
   const std::function<bool(const RegistrationProgress &)> & m_Observer;
+  Checkpoint                                                m_Checkpoint;
   std::vector<std::vector<PlannedLevel>>                    m_Plans;
-  std::unique_ptr<Deformation>                              m_Deformation;
+  Alignment                                                 m_Alignment;
+  std::unique_ptr<Level>                                    m_Images; ///< of the level that is at work
+  std::unique_ptr<StageRunner>                              m_Runner; ///< of the stage that is at work
+  std::size_t                                               m_Stage = 0;
+  std::size_t                                               m_Level = 0;
   RegistrationResult                                        m_Result;
   RegistrationProgress                                      m_Progress;
+  bool                                                      m_Converged = false; ///< at this level
   double                                                    m_AllWork = 0;
   double                                                    m_DoneWork = 0;
-  double                                                    m_LevelWork = 0;
+  double                                                    m_LevelWork = 0; ///< done when the level began
   double                                                    m_LevelStart = 0;
 };
 
@@ -336,12 +377,7 @@ Register(Backend &                                                 backend,
          const std::function<bool(const RegistrationProgress &)> & observer,
          const RegistrationCheckpoint &                            checkpoint)
 {
-  Require(checkpoint.directory.empty(), "checkpoints are not there yet");
-  return Run(backend, communicator, pairs, start, stages, observer).Finish();
+  return Run(backend, communicator, pairs, start, stages, observer, checkpoint).Finish();
 }
-
-void
-RemoveCheckpoint(const RegistrationCheckpoint &)
-{}
 
 } // namespace ffdp

@@ -1,0 +1,257 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCheckpoint.h"
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace ffdp
+{
+namespace
+{
+
+constexpr std::uint64_t Magic = 0x3150444646ull; // "FFDP1": a change of what is stored needs another
+
+double
+Now()
+{
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::filesystem::path
+FileIn(const std::string & directory)
+{
+  return std::filesystem::path(directory) / "ffdp-state";
+}
+
+/** Mixes words into a number, such that each bit of each word matters (a 64-bit FNV with a final spread per word). */
+class Hash
+{
+public:
+  void
+  AddWord(std::uint64_t word)
+  {
+    m_Value = (m_Value ^ word) * 0x100000001b3ull;
+    m_Value ^= m_Value >> 29;
+  }
+  void
+  AddNumber(double number)
+  {
+    std::uint64_t word;
+    static_assert(sizeof(word) == sizeof(number), "a double has 64 bits");
+    std::memcpy(&word, &number, sizeof(word));
+    this->AddWord(word);
+  }
+  void
+  AddMap(const AffineMap & map)
+  {
+    for (const double m : map.matrix)
+    {
+      this->AddNumber(m);
+    }
+    for (const double t : map.offset)
+    {
+      this->AddNumber(t);
+    }
+  }
+  void
+  AddFloats(const float * values, std::int64_t count)
+  {
+    std::int64_t i = 0;
+    for (; i + 1 < count; i += 2)
+    {
+      std::uint64_t word;
+      std::memcpy(&word, values + i, sizeof(word));
+      this->AddWord(word);
+    }
+    for (; i < count; ++i)
+    {
+      this->AddNumber(double(values[i]));
+    }
+  }
+  void
+  AddVolume(Backend & backend, const VolumeView<const float> & volume)
+  {
+    this->AddWord(std::uint64_t(volume.planes));
+    std::vector<float> plane(std::size_t(volume.domain.x * volume.domain.y));
+    for (std::int64_t z = volume.firstPlane; z < volume.EndPlane(); ++z)
+    {
+      backend.CopyToHost(plane.data(), volume.Row(0, z), plane.size() * sizeof(float));
+      this->AddFloats(plane.data(), std::int64_t(plane.size()));
+    }
+  }
+  std::uint64_t
+  Value() const
+  {
+    return m_Value;
+  }
+
+private:
+  std::uint64_t m_Value = 0xcbf29ce484222325ull;
+};
+
+void
+AddStage(Hash & hash, const RegistrationStage & stage)
+{
+  hash.AddWord(std::uint64_t(stage.kind));
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    hash.AddWord(std::uint64_t(metric.kind));
+    for (const double number : { double(metric.pair),
+                                 metric.weight,
+                                 double(metric.radius),
+                                 metric.epsilon,
+                                 double(metric.exactGradient),
+                                 double(metric.bins) })
+    {
+      hash.AddNumber(number);
+    }
+  }
+  for (const double factor : stage.shrinkFactors)
+  {
+    hash.AddNumber(factor);
+  }
+  for (const int iterations : stage.iterations)
+  {
+    hash.AddNumber(iterations);
+  }
+  for (const double sigma : stage.smoothingSigmas)
+  {
+    hash.AddNumber(sigma);
+  }
+  for (const double number : { double(stage.smoothingInMm),
+                               stage.tolerance,
+                               double(stage.window),
+                               double(stage.smallestSize),
+                               stage.learningRate,
+                               stage.searchAngle,
+                               stage.searchStep,
+                               stage.gradientSigma,
+                               stage.warpSigma,
+                               double(stage.sigmasInMm),
+                               stage.axisWeight[0],
+                               stage.axisWeight[1],
+                               stage.axisWeight[2] })
+  {
+    hash.AddNumber(number);
+  }
+}
+
+} // namespace
+
+std::uint64_t
+FingerprintOf(Backend &                              backend,
+              const std::vector<ImagePair> &         pairs,
+              const RegistrationStart &              start,
+              const std::vector<RegistrationStage> & stages)
+{
+  Hash hash;
+  for (const ImagePair & pair : pairs)
+  {
+    hash.AddMap(pair.fixed.indexToPhysical);
+    hash.AddMap(pair.moving.indexToPhysical);
+    for (const VolumeView<const float> & volume :
+         { pair.fixed.voxels, pair.moving.voxels, pair.fixedMask, pair.movingMask })
+    {
+      hash.AddVolume(backend, volume);
+    }
+  }
+  hash.AddMap(start.affine);
+  for (int c = 0; start.warp && c < 3; ++c)
+  {
+    hash.AddVolume(backend, start.warp.Component(c));
+  }
+  for (const RegistrationStage & stage : stages)
+  {
+    AddStage(hash, stage);
+  }
+  return hash.Value();
+}
+
+Checkpoint::Checkpoint(const RegistrationCheckpoint & where, std::uint64_t fingerprint)
+  : m_Where(where)
+  , m_Fingerprint(fingerprint)
+  , m_LastSave(Now())
+{
+  if (this->IsKept())
+  {
+    std::filesystem::create_directories(where.directory);
+  }
+}
+
+bool
+Checkpoint::Exists() const
+{
+  return this->IsKept() && std::filesystem::exists(FileIn(m_Where.directory));
+}
+
+void
+Checkpoint::Load(const std::function<void(StateArchive &)> & exchange) const
+{
+  const std::string file = FileIn(m_Where.directory).string();
+  StateArchive      archive(file, StateArchive::Direction::Load);
+  std::uint64_t     magic = 0, fingerprint = 0;
+  archive.Exchange(magic);
+  archive.Exchange(fingerprint);
+  if (magic != Magic || fingerprint != m_Fingerprint)
+  {
+    throw std::invalid_argument(file +
+                                " is the checkpoint of another registration (other images, options or version): remove "
+                                "it or name another directory");
+  }
+  exchange(archive);
+  archive.Close();
+}
+
+void
+Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
+{
+  const std::filesystem::path file = FileIn(m_Where.directory);
+  std::filesystem::path       unfinished = file;
+  unfinished += ".unfinished";
+  {
+    StateArchive  archive(unfinished.string(), StateArchive::Direction::Save);
+    std::uint64_t magic = Magic, fingerprint = m_Fingerprint;
+    archive.Exchange(magic);
+    archive.Exchange(fingerprint);
+    exchange(archive);
+    archive.Close();
+  }
+  std::filesystem::rename(unfinished, file);
+  m_LastSave = Now();
+}
+
+bool
+Checkpoint::IsDue() const
+{
+  return this->IsKept() && Now() - m_LastSave >= m_Where.seconds;
+}
+
+void
+RemoveCheckpoint(const RegistrationCheckpoint & checkpoint)
+{
+  if (!checkpoint.directory.empty())
+  {
+    std::filesystem::remove(FileIn(checkpoint.directory));
+    std::filesystem::remove(FileIn(checkpoint.directory).string() + ".unfinished");
+  }
+}
+
+} // namespace ffdp

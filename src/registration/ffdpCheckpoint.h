@@ -1,0 +1,71 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpCheckpoint_h
+#define ffdpCheckpoint_h
+
+#include "ffdpRegistration.h"
+#include "ffdpStateArchive.h"
+
+#include <functional>
+
+namespace ffdp
+{
+
+/** A number that tells one registration from another: of the images, where they start, and the stages. */
+std::uint64_t
+FingerprintOf(Backend &                              backend,
+              const std::vector<ImagePair> &         pairs,
+              const RegistrationStart &              start,
+              const std::vector<RegistrationStage> & stages);
+
+/** The state of a registration in a directory: there is one whole file or none. */
+class Checkpoint
+{
+public:
+  /** Makes the directory if it is missing. */
+  Checkpoint(const RegistrationCheckpoint & where, std::uint64_t fingerprint);
+
+  bool
+  IsKept() const
+  {
+    return !m_Where.directory.empty();
+  }
+
+  /** Whether state was saved that can be loaded. Throws if it is that of another registration. */
+  bool
+  Exists() const;
+
+  /** Calls exchange(archive) with the file. */
+  void
+  Load(const std::function<void(StateArchive &)> & exchange) const;
+  void
+  Save(const std::function<void(StateArchive &)> & exchange);
+
+  /** True when enough time has gone by since the last save. */
+  bool
+  IsDue() const;
+
+private:
+  RegistrationCheckpoint m_Where;
+  std::uint64_t          m_Fingerprint;
+  double                 m_LastSave;
+};
+
+} // namespace ffdp
+
+#endif

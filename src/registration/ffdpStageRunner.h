@@ -1,0 +1,105 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpStageRunner_h
+#define ffdpStageRunner_h
+
+#include "ffdpLevels.h"
+#include "ffdpStateArchive.h"
+
+#include <memory>
+
+namespace ffdp
+{
+
+/** A warp that nobody is optimizing, in voxels of its grid, which covers the fixed image. */
+struct HeldWarp
+{
+  DeviceArray<float> memory;
+  Extent             size;
+
+  explicit operator bool() const { return memory.Data() != nullptr; }
+
+  WarpView<float>
+  View() const
+  {
+    return memory.Data() ? WarpView<float>::Planar(memory.Data(), size) : WarpView<float>();
+  }
+
+  void
+  Exchange(StateArchive & archive, Backend & backend);
+};
+
+/** The warp on a grid of another size. */
+HeldWarp
+Regrid(Backend & backend, const HeldWarp & warp, const Extent & size);
+
+/** (id + u)^-1 - id, to be held in w; returns the largest residual in voxels. */
+double
+InvertWarpInto(Backend & backend, Communicator & communicator, const WarpView<float> & u, const WarpView<float> & w);
+
+/** What passes from stage to stage: phi(x) = A (x + u(x)) + t. */
+struct Alignment
+{
+  AffineMap affine;
+  HeldWarp  warp;
+};
+
+/** A stage that iterates, level by level. It starts from an alignment and leaves its own there. */
+class StageRunner
+{
+public:
+  virtual ~StageRunner() = default;
+
+  /** Goes on at the next level, which must live until the one after. */
+  virtual void
+  Enter(const Level & level) = 0;
+
+  struct Iteration
+  {
+    double value = 0; ///< the loss before the step
+    double step = 0;  ///< largest movement, voxels of the level
+    bool   converged = false;
+  };
+  virtual Iteration
+  Iterate() = 0;
+
+  /** After the last level. */
+  virtual void
+  Leave() = 0;
+
+  /** The state in the middle of a level; to be loaded after Enter() of the same level. */
+  virtual void
+  Exchange(StateArchive & archive) = 0;
+};
+
+std::unique_ptr<StageRunner>
+MakeLinearStage(Backend &                 backend,
+                Communicator &            communicator,
+                const PlacedImage &       fixed,
+                const RegistrationStage & stage,
+                Alignment &               alignment);
+
+std::unique_ptr<StageRunner>
+MakeDeformableStage(Backend &                 backend,
+                    Communicator &            communicator,
+                    const RegistrationStage & stage,
+                    Alignment &               alignment);
+
+} // namespace ffdp
+
+#endif

@@ -1,0 +1,192 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistration.h"
+
+#include "ffdpRegistrationTestSupport.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+/** Short stages of all kinds; ten iterations each at most. */
+std::vector<RegistrationStage>
+ShortStages()
+{
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.searchAngle = 15;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  RegistrationStage affine = LinearStage(Kind::Affine, Metric::MutualInformation);
+  RegistrationStage greedy = GreedyStage();
+  RegistrationStage again = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  RegistrationStage syn = GreedyStage();
+  syn.kind = Kind::SyN;
+  std::vector<RegistrationStage> stages = { moments, affine, greedy, again, syn };
+  for (RegistrationStage & stage : stages)
+  {
+    stage.iterations = { 3, 2 };
+    stage.window = 2;
+    stage.tolerance = 1e-9;
+  }
+  return stages;
+}
+
+class RegistrationCheckpointTest : public testing::Test
+{
+protected:
+  RegistrationCheckpointTest()
+    : m_Fixed({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, KnownWarp)
+    , m_Moving({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, Same)
+  {
+    m_Checkpoint.directory =
+      testing::TempDir() + "ffdp-checkpoint-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    m_Checkpoint.seconds = 0; // after each iteration
+    std::filesystem::remove_all(m_Checkpoint.directory);
+  }
+  ~RegistrationCheckpointTest() override { std::filesystem::remove_all(m_Checkpoint.directory); }
+
+  /** Stops after so many iterations. */
+  RegistrationResult
+  Run(const std::vector<RegistrationStage> & stages, int stopAfter, const RegistrationCheckpoint & checkpoint)
+  {
+    const auto backend = MakeCpuBackend(2);
+    const auto self = MakeSelfCommunicator();
+    int        calls = 0;
+    return Register(
+      *backend,
+      *self,
+      { { m_Fixed.Placed(), m_Moving.Placed(), {}, {} } },
+      AffineMap(),
+      stages,
+      [&](const RegistrationProgress &) { return ++calls != stopAfter; },
+      checkpoint);
+  }
+
+  TestImage              m_Fixed, m_Moving;
+  RegistrationCheckpoint m_Checkpoint;
+};
+
+constexpr int Never = -1;
+
+} // namespace
+
+TEST_F(RegistrationCheckpointTest, ARunThatIsInterruptedAnywhereEndsInTheSameBytes)
+{
+  const auto stages = ShortStages();
+  const auto whole = Run(stages, Never, {});
+  int        iterations = 0;
+  for (const LevelReport & level : whole.levels)
+  {
+    iterations += level.iterations;
+  }
+  ASSERT_GT(iterations, 12);
+  for (int stop = 1; stop < iterations; stop += Sanitized ? 7 : 1)
+  {
+    EXPECT_THROW(Run(stages, stop, m_Checkpoint), RegistrationAborted);
+    const auto resumed = Run(stages, Never, m_Checkpoint);
+    EXPECT_EQ(resumed.notes.size(), whole.notes.size() + 1) << "did not go on from the checkpoint";
+    EXPECT_TRUE(std::equal(whole.affine.matrix, whole.affine.matrix + 9, resumed.affine.matrix)) << stop;
+    EXPECT_TRUE(SameBytes(whole.warp, resumed.warp)) << stop;
+    EXPECT_TRUE(SameBytes(whole.inverseWarp, resumed.inverseWarp)) << stop;
+    ASSERT_EQ(whole.levels.size(), resumed.levels.size());
+    for (std::size_t i = 0; i < whole.levels.size(); ++i)
+    {
+      EXPECT_EQ(whole.levels[i].iterations, resumed.levels[i].iterations);
+      EXPECT_EQ(whole.levels[i].lastValue, resumed.levels[i].lastValue);
+      EXPECT_STREQ(whole.levels[i].stageName, resumed.levels[i].stageName);
+    }
+    RemoveCheckpoint(m_Checkpoint);
+  }
+}
+
+TEST_F(RegistrationCheckpointTest, WhatIsKilledGoesOnFromTheLastSave)
+{
+  // A copy of the file, taken in the middle, is what a kill leaves behind.
+  const auto  stages = ShortStages();
+  const auto  file = m_Checkpoint.directory + "/ffdp-state";
+  const auto  backend = MakeCpuBackend(2);
+  const auto  self = MakeSelfCommunicator();
+  int         calls = 0;
+  std::string kept;
+  const auto  whole = Register(
+    *backend,
+    *self,
+    { { m_Fixed.Placed(), m_Moving.Placed(), {}, {} } },
+    AffineMap(),
+    stages,
+    [&](const RegistrationProgress &) {
+      if (++calls == 9)
+      {
+        std::ifstream in(file, std::ios::binary);
+        kept.assign(std::istreambuf_iterator<char>(in), {});
+      }
+      return true;
+    },
+    m_Checkpoint);
+  ASSERT_FALSE(kept.empty());
+  {
+    std::ofstream(file, std::ios::binary) << kept;
+    std::ofstream(file + ".unfinished", std::ios::binary) << kept.substr(0, kept.size() / 2);
+  }
+  int        after = 0;
+  const auto resumed = Register(
+    *backend,
+    *self,
+    { { m_Fixed.Placed(), m_Moving.Placed(), {}, {} } },
+    AffineMap(),
+    stages,
+    [&](const RegistrationProgress &) {
+      ++after;
+      return true;
+    },
+    m_Checkpoint);
+  EXPECT_EQ(after, calls - 8);
+  EXPECT_TRUE(SameBytes(whole.warp, resumed.warp));
+  // a run that had finished has nothing left to do
+  EXPECT_TRUE(SameBytes(Run(stages, 1, m_Checkpoint).warp, whole.warp));
+  RemoveCheckpoint(m_Checkpoint);
+  EXPECT_TRUE(std::filesystem::is_empty(m_Checkpoint.directory));
+}
+
+TEST_F(RegistrationCheckpointTest, RefusesStateOfAnotherProblemAndBrokenFiles)
+{
+  auto stages = ShortStages();
+  EXPECT_THROW(Run(stages, 8, m_Checkpoint), RegistrationAborted);
+  stages[2].gradientSigma = 1.5;
+  EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);
+  stages = ShortStages();
+  m_Moving.voxels.values[100] += 1;
+  EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);
+  m_Moving.voxels.values[100] -= 1;
+  const auto file = m_Checkpoint.directory + "/ffdp-state";
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
+  EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::runtime_error);
+  std::ofstream(file) << "something else";
+  EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::exception);
+}
+
+TEST_F(RegistrationCheckpointTest, NamesWhatCannotBeWritten)
+{
+  m_Checkpoint.directory = "/proc/nowhere/ffdp";
+  EXPECT_THROW(Run(ShortStages(), Never, m_Checkpoint), std::exception);
+}

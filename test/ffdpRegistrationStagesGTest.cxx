@@ -1,0 +1,218 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistration.h"
+
+#include "ffdpRegistrationTestSupport.h"
+#include "ffdpWarpProducts.h"
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+/** KnownWarp as a warp in voxels of the fixed image. */
+std::vector<float>
+KnownWarpInVoxels(const TestImage & fixed)
+{
+  const Extent &     size = fixed.voxels.domain;
+  const auto         n = std::size_t(size.Voxels());
+  const AffineMap    toIndex = fixed.indexToPhysical.Inverse();
+  std::vector<float> warp(3 * n);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    const std::array<double, 3> x{ { double(std::int64_t(i) % size.x),
+                                     double(std::int64_t(i) / size.x % size.y),
+                                     double(std::int64_t(i) / size.x / size.y) } };
+    const auto                  moved = toIndex(KnownWarp(fixed.indexToPhysical(x)));
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      warp[c * n + i] = float(moved[c] - x[c]);
+    }
+  }
+  return warp;
+}
+
+RegistrationResult
+RunFrom(const RegistrationStart &              start,
+        const TestImage &                      fixed,
+        const TestImage &                      moving,
+        const std::vector<RegistrationStage> & stages)
+{
+  const auto backend = MakeCpuBackend(2);
+  const auto self = MakeSelfCommunicator();
+  return Register(*backend, *self, { { fixed.Placed(), moving.Placed(), {}, {} } }, start, stages);
+}
+
+} // namespace
+
+TEST(WarpProducts, SumsProductsOfComponentsPerPlane)
+{
+  const Extent        size{ 13, 7, 5 };
+  const Volume<float> a = RandomVolume({ 13, 7, 15 }, 1, -1, 1), b = RandomVolume({ 13, 7, 15 }, 2, -1, 1);
+  const auto          left = WarpView<const float>::Planar(a.values.data(), size);
+  const auto          right = WarpView<const float>::Planar(b.values.data(), size);
+  for (const unsigned threads : { 1u, 3u })
+  {
+    const auto sums = WarpProducts(left.Planes(1, 3), right, threads);
+    ASSERT_EQ(sums.size(), 3u);
+    for (std::int64_t z = 1; z < 4; ++z)
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+        {
+          double sum = 0;
+          for (std::int64_t k = 0; k < size.x * size.y; ++k)
+          {
+            sum += double(left.Row(i, 0, z)[k]) * double(right.Row(j, 0, z)[k]);
+          }
+          EXPECT_NEAR(sums[std::size_t(z - 1)][std::size_t(3 * i + j)], sum, 1e-12 * double(size.x * size.y));
+        }
+  }
+}
+
+TEST(RegistrationStages, ALinearStageAfterAWarpMovesOnlyTheMap)
+{
+  SKIP_IF_SANITIZED();
+  // phi = map o KnownWarp, the warp is given: only the map is to be found
+  const AffineMap map{ { 1.05, 0.05, 0, -0.04, 0.96, 0.04, 0.02, 0, 1.03 }, { 1.5, -1, 2 } };
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage moving({ 64, 60, 52 }, Isotropic, [&](const std::array<double, 3> & p) { return map.Inverse()(p); });
+  const std::vector<float> known = KnownWarpInVoxels(fixed);
+  RegistrationStart        start;
+  start.warp = WarpView<const float>::Planar(known.data(), FixedSize);
+  for (const Metric metric : { Metric::LocalCorrelation, Metric::MeanSquares })
+  {
+    const auto result = RunFrom(start, fixed, moving, { LinearStage(Kind::Affine, metric) });
+    EXPECT_GT(MapError(AffineMap(), map), 2.5);
+    EXPECT_LT(MapError(result.affine, map), 0.4) << int(metric);
+    EXPECT_TRUE(SameBytes(result.warp, known)); // it stays as it was
+  }
+  // and with the warp left out of the problem the map cannot be found as well
+  const auto without = RunFrom(RegistrationStart(), fixed, moving, { LinearStage(Kind::Affine, Metric::MeanSquares) });
+  EXPECT_GT(MapError(without.affine, map), 0.6);
+}
+
+TEST(RegistrationStages, DeformableStagesFollowEachOtherInAnyOrder)
+{
+  SKIP_IF_SANITIZED();
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage first = GreedyStage();
+  first.iterations = { 60, 5 };
+  RegistrationStage second = GreedyStage();
+  second.shrinkFactors = { 1 };
+  second.iterations = { 30 };
+  for (const auto & kinds : { std::make_pair(Kind::Greedy, Kind::SyN), std::make_pair(Kind::SyN, Kind::Greedy) })
+  {
+    first.kind = kinds.first;
+    second.kind = kinds.second;
+    const auto alone = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first });
+    const auto both = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second });
+    EXPECT_LT(both.levels.back().lastValue, alone.levels.back().lastValue);
+    EXPECT_LT(WarpError(both, fixed), 0.75);
+    EXPECT_EQ(both.folds, 0);
+    EXPECT_TRUE(both.notes.empty());
+  }
+  // what starts coarser than the warp that it starts from says so
+  second.shrinkFactors = { 2 };
+  EXPECT_EQ(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second }).notes.size(), 1u);
+}
+
+TEST(RegistrationStages, AGreedyStageStartsFromAGivenWarp)
+{
+  const TestImage          fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage          moving(FixedSize, Isotropic, Same);
+  const std::vector<float> known = KnownWarpInVoxels(fixed);
+  RegistrationStart        start;
+  start.warp = WarpView<const float>::Planar(known.data(), FixedSize);
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    stage.kind = kind;
+    const auto near = RunFrom(start, fixed, moving, { stage });
+    const auto far = RunFrom(RegistrationStart(), fixed, moving, { stage });
+    EXPECT_LT(near.levels[0].firstValue, far.levels[0].firstValue - 0.05);
+  }
+  start.warp = WarpView<const float>::Planar(known.data(), { FixedSize.x, FixedSize.y, FixedSize.z - 1 });
+  EXPECT_THROW(RunFrom(start, fixed, moving, { stage }), std::invalid_argument);
+}
+
+TEST(RegistrationStages, MomentsFindOrientationsThatAreFarAway)
+{
+  SKIP_IF_SANITIZED();
+  // 170 degrees about one axis and 90 about another: far outside the grid of small rotations
+  const double    c = std::cos(170 * std::acos(-1.0) / 180), s = std::sin(170 * std::acos(-1.0) / 180);
+  const AffineMap turn =
+    Compose(AffineMap{ { 1, 0, 0, 0, 0, -1, 0, 1, 0 }, {} }, AffineMap{ { c, -s, 0, s, c, 0, 0, 0, 1 }, {} });
+  const TestImage   fixed({ 64, 64, 64 }, Isotropic, turn);
+  const TestImage   moving({ 64, 64, 64 }, Isotropic, Same);
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  const auto rigid = LinearStage(Kind::Rigid, Metric::MutualInformation);
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments, rigid });
+  EXPECT_LT(MapError(result.affine, turn), 0.5);
+
+  // in the plane, upside down
+  const AffineMap over{ { -1, 0, 0, 0, -1, 0, 0, 0, 1 }, {} };
+  const Extent    flat{ 56, 50, 1 };
+  const TestImage fixed2(flat, Isotropic, over), moving2(flat, Isotropic, Same);
+  const auto      planar = RunStages({ { fixed2.Placed(), moving2.Placed(), {}, {} } }, { moments, rigid });
+  EXPECT_NEAR(planar.affine.matrix[0], -1, 0.02);
+  EXPECT_NEAR(planar.affine.matrix[4], -1, 0.02);
+  EXPECT_EQ(planar.affine.matrix[8], 1);
+}
+
+TEST(RegistrationStages, SmoothingOfLevelsAndSigmasInMmMeanWhatTheySay)
+{
+  // Twice the spacing and twice the millimeters is the same problem in voxels.
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp), moving(FixedSize, Isotropic, Same);
+  TestImage       wideFixed = fixed, wideMoving = moving;
+  for (TestImage * image : { &wideFixed, &wideMoving })
+  {
+    for (double & m : image->indexToPhysical.matrix)
+    {
+      m *= 2;
+    }
+    for (double & t : image->indexToPhysical.offset)
+    {
+      t *= 2;
+    }
+  }
+  RegistrationStage voxels = GreedyStage();
+  voxels.iterations = { 3, 2 };
+  voxels.smoothingSigmas = { 2, 1 };
+  RegistrationStage mm = voxels;
+  mm.smoothingInMm = mm.sigmasInMm = true;
+  mm.smoothingSigmas = { 4, 2 };
+  // voxels of the level: 2 of 4 mm at the first, so the stages differ where levels do; compare at one level
+  voxels.shrinkFactors = mm.shrinkFactors = { 1 };
+  voxels.iterations = mm.iterations = { 3 };
+  voxels.smoothingSigmas = { 1 };
+  mm.smoothingSigmas = { 2 };
+  mm.gradientSigma = 2 * voxels.gradientSigma;
+  mm.warpSigma = 2 * voxels.warpSigma;
+  const auto inVoxels = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { voxels });
+  const auto inMm = RunStages({ { wideFixed.Placed(), wideMoving.Placed(), {}, {} } }, { mm });
+  EXPECT_LT(MaxDifference(inVoxels.warp, inMm.warp), 1e-4);
+  voxels.smoothingSigmas = { 0 };
+  EXPECT_GT(MaxDifference(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { voxels }).warp, inMm.warp),
+            1e-2);
+}
