@@ -22,6 +22,24 @@
 namespace ffdp
 {
 
+namespace
+{
+
+AffineMap
+LevelToPhysical(const PlacedImage & full, const Extent & size)
+{
+  const GridMap map = GridMap::Centered(full.voxels.domain, size);
+  AffineMap     toFine;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    toFine.matrix[4 * axis] = map.scale[axis];
+    toFine.offset[axis] = map.offset[axis];
+  }
+  return Compose(full.indexToPhysical, toFine);
+}
+
+} // namespace
+
 std::array<double, 3>
 SpacingOf(const AffineMap & map)
 {
@@ -57,13 +75,13 @@ LevelImage::LevelImage(Backend &              backend,
   m_Memory = DeviceArray<float>(backend, size.Voxels());
   backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), map, parameters);
   m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
-  AffineMap toFine;
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    toFine.matrix[4 * axis] = map.scale[axis];
-    toFine.offset[axis] = map.offset[axis];
-  }
-  m_Image.indexToPhysical = Compose(full.indexToPhysical, toFine);
+  m_Image.indexToPhysical = LevelToPhysical(full, size);
+}
+
+std::array<double, 3>
+LevelSpacing(const PlacedImage & full, const Extent & size)
+{
+  return SpacingOf(LevelToPhysical(full, size));
 }
 
 Extent

@@ -57,6 +57,10 @@ private:
   PlacedImage        m_Image;
 };
 
+/** Edges of a voxel in mm once an image is shrunk to `size` voxels. */
+std::array<double, 3>
+LevelSpacing(const PlacedImage & full, const Extent & size);
+
 /** The size at which an image has voxels of about `spacing` mm, and never more voxels than it has. */
 Extent
 SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);

@@ -19,6 +19,7 @@
 
 #include "ffdpCheckpoint.h"
 #include "ffdpMoments.h"
+#include "ffdpRegistrationEstimate.h"
 #include "ffdpStageRunner.h"
 
 #include <chrono>
@@ -30,27 +31,6 @@ namespace
 {
 
 using Kind = RegistrationStage::Kind;
-
-const char *
-NameOf(Kind kind)
-{
-  switch (kind)
-  {
-    case Kind::Moments:
-      return "moments";
-    case Kind::Rigid:
-      return "rigid";
-    case Kind::Similarity:
-      return "similarity";
-    case Kind::Affine:
-      return "affine";
-    case Kind::Greedy:
-      return "greedy";
-    case Kind::SyN:
-      return "SyN";
-  }
-  return "";
-}
 
 double
 Now()

@@ -1,0 +1,185 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistrationEstimate.h"
+
+#include "ffdpLevels.h"
+#include "ffdpParallel.h"
+
+#include <algorithm>
+
+namespace ffdp
+{
+namespace
+{
+
+using Kind = RegistrationStage::Kind;
+
+bool
+IsDeformable(Kind kind)
+{
+  return kind == Kind::Greedy || kind == Kind::SyN;
+}
+
+/** Floats per voxel that a deformable stage keeps: warps and two moments. */
+double
+StateFloats(Kind kind)
+{
+  return kind == Kind::SyN ? 12 : 9;
+}
+
+/** Shrunk copies of the images; none where a level is the image itself. */
+double
+ImageFloats(const PairGeometry & pair, const PlannedLevel & level)
+{
+  const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
+  const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
+  const Extent      movingSize = SizeAtSpacing(moving, LevelSpacing(fixed, level.size));
+  const auto        copy = [&](const Extent & full, const Extent & size) {
+    return full == size && level.smoothing.sigma <= 0 ? 0.0 : double(size.Voxels());
+  };
+  return copy(pair.fixedSize, level.size) * (pair.hasFixedMask ? 2 : 1) +
+         copy(pair.movingSize, movingSize) * (pair.hasMovingMask ? 2 : 1);
+}
+
+/** Planes of the windows that a loss and the gradient of a warp move through the images, as floats. */
+double
+WindowFloats(const std::vector<PairGeometry> & pairs,
+             const RegistrationStage &         stage,
+             const PlannedLevel &              level,
+             bool                              withWarp)
+{
+  const double plane = double(level.size.x * level.size.y);
+  const double atATime = double(PlanesAtATime(level.size));
+  const double all = double(level.size.z);
+  const bool   both = stage.kind == Kind::SyN;
+  double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+  {
+    double halo = 0;
+    for (const RegistrationMetric & metric : stage.metrics)
+    {
+      const bool windowed = metric.kind == RegistrationMetric::Kind::LocalCorrelation && metric.pair == int(i);
+      halo = windowed ? std::max(halo, 2.0 * metric.radius) : halo;
+    }
+    const double window = std::min(all, atATime + 2 * halo);
+    const bool   masked = pairs[i].hasFixedMask || pairs[i].hasMovingMask;
+    planes += window * (both ? 2 : 1) + (masked ? 0.25 * window : 0) + (pairs[i].hasMovingMask ? window : 0) +
+              (both && pairs[i].hasFixedMask ? window : 0);
+  }
+  if (IsDeformable(stage.kind))
+  {
+    planes += 6 * std::min(all, atATime + 2 * double(GaussianRadius(stage.gradientSigma)));
+  }
+  else if (withWarp)
+  {
+    planes += 3 * std::min(all, atATime);
+  }
+  return planes * plane;
+}
+
+/** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed. */
+double
+ScratchFloats(const PlannedLevel & level, Kind kind, unsigned threads)
+{
+  const double plane = double(level.size.x * level.size.y);
+  return IsDeformable(kind) ? 12 * plane * threads : plane * threads;
+}
+
+} // namespace
+
+const char *
+NameOf(RegistrationStage::Kind kind)
+{
+  switch (kind)
+  {
+    case Kind::Moments:
+      return "moments";
+    case Kind::Rigid:
+      return "rigid";
+    case Kind::Similarity:
+      return "similarity";
+    case Kind::Affine:
+      return "affine";
+    case Kind::Greedy:
+      return "greedy";
+    case Kind::SyN:
+      return "SyN";
+  }
+  return "";
+}
+
+PairGeometry
+DescribePair(const ImagePair & pair)
+{
+  PairGeometry geometry;
+  geometry.fixedSize = pair.fixed.voxels.domain;
+  geometry.fixedToPhysical = pair.fixed.indexToPhysical;
+  geometry.movingSize = pair.moving.voxels.domain;
+  geometry.movingToPhysical = pair.moving.indexToPhysical;
+  geometry.hasFixedMask = bool(pair.fixedMask);
+  geometry.hasMovingMask = bool(pair.movingMask);
+  return geometry;
+}
+
+RegistrationEstimate
+EstimateRegistration(const std::vector<PairGeometry> &      pairs,
+                     bool                                   startsFromWarp,
+                     const std::vector<RegistrationStage> & stages,
+                     unsigned                               threads)
+{
+  Require(!pairs.empty(), "there are no images to register");
+  Require(!stages.empty(), "there is no stage to run");
+  const unsigned       workers = ResolveThreads(threads);
+  const double         full = double(pairs.front().fixedSize.Voxels());
+  double               held = startsFromWarp ? 3 * full : 0; // floats of the warp between stages
+  RegistrationEstimate estimate;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+  {
+    const RegistrationStage & stage = stages[i];
+    if (stage.kind == Kind::Moments)
+    {
+      continue;
+    }
+    for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
+    {
+      const double voxels = double(level.size.Voxels());
+      double       floats = WindowFloats(pairs, stage, level, held > 0) + ScratchFloats(level, stage.kind, workers);
+      for (const PairGeometry & pair : pairs)
+      {
+        floats += ImageFloats(pair, level);
+      }
+      if (IsDeformable(stage.kind))
+      {
+        floats += StateFloats(stage.kind) * voxels;
+        held = 3 * voxels;
+      }
+      else if (held > 0)
+      {
+        floats += held + 3 * voxels;
+      }
+      estimate.levels.push_back({ int(i), NameOf(stage.kind), level.size, level.iterations, 4 * floats });
+      estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
+    }
+  }
+  // the warp, its inverse, and a copy of each for the caller, one after the other
+  estimate.resultBytes = held > 0 ? 4 * 9 * full : 0;
+  estimate.peakBytes = std::max(estimate.peakBytes, estimate.resultBytes);
+  return estimate;
+}
+
+} // namespace ffdp

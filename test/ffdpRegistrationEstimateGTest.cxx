@@ -1,0 +1,97 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistrationEstimate.h"
+
+#include "ffdpAllocationMeter.h"
+#include "ffdpRegistrationTestSupport.h"
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+double
+MeasuredOverEstimated(const ImagePair & pair, const std::vector<RegistrationStage> & stages)
+{
+  const double estimated = EstimateRegistration({ DescribePair(pair) }, false, stages, 2).peakBytes;
+  return double(MeasurePeakAllocation([&] { RunStages({ pair }, stages, 2); })) / estimated;
+}
+
+} // namespace
+
+TEST(RegistrationEstimate, TellsTheMemoryThatIsThenUsed)
+{
+  SKIP_IF_SANITIZED();
+  StartThreads();
+  const TestImage fixed({ 112, 120, 150 }, Isotropic, KnownWarp);
+  const TestImage moving({ 140, 110, 130 }, { { 0.8, 1.1, 0.9 } }, Same);
+  Volume<float>   mask({ 112, 120, 150 });
+  Volume<float>   movingMask({ 140, 110, 130 });
+  std::fill(mask.values.begin(), mask.values.end(), 1.0f);
+  std::fill(movingMask.values.begin(), movingMask.values.end(), 1.0f);
+  const ImagePair   plain{ fixed.Placed(), moving.Placed(), {}, {} };
+  const ImagePair   masked{ fixed.Placed(), moving.Placed(), mask.View(), movingMask.View() };
+  RegistrationStage stage = GreedyStage();
+  stage.iterations = { 1, 1 };
+  RegistrationStage linear = LinearStage(Kind::Affine, Metric::MutualInformation);
+  linear.shrinkFactors = { 2 };
+  linear.iterations = { 2 };
+  for (const ImagePair & pair : { plain, masked })
+  {
+    for (const Kind kind : { Kind::Greedy, Kind::SyN })
+    {
+      stage.kind = kind;
+      EXPECT_NEAR(MeasuredOverEstimated(pair, { stage }), 1, 0.1) << int(kind) << bool(pair.fixedMask);
+      RegistrationStage coarse = stage; // then bringing the warp home takes most
+      coarse.shrinkFactors = { 2 };
+      coarse.iterations = { 1 };
+      EXPECT_NEAR(MeasuredOverEstimated(pair, { coarse }), 1, 0.1) << int(kind) << bool(pair.fixedMask);
+      EXPECT_NEAR(MeasuredOverEstimated(pair, { coarse, linear }), 1, 0.1) << int(kind) << bool(pair.fixedMask);
+    }
+    EXPECT_NEAR(MeasuredOverEstimated(pair, { linear }), 1, 0.15);
+  }
+  stage.smoothingSigmas = { 2, 1 }; // so that full resolution needs copies of the images, too
+  EXPECT_NEAR(MeasuredOverEstimated(plain, { stage }), 1, 0.1);
+}
+
+TEST(RegistrationEstimate, ListsTheLevelsThatAreRun)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 16, 8, 2 };
+  stage.iterations = { 2, 2, 2 };
+  stage.tolerance = -1;
+  const ImagePair pair{ fixed.Placed(), moving.Placed(), {}, {} };
+  const auto      result = RunStages({ pair }, { moments, stage });
+  const auto      estimate = EstimateRegistration({ DescribePair(pair) }, false, { moments, stage });
+  ASSERT_EQ(estimate.levels.size(), result.levels.size());
+  for (std::size_t i = 0; i < result.levels.size(); ++i)
+  {
+    EXPECT_EQ(estimate.levels[i].stage, result.levels[i].stage);
+    EXPECT_STREQ(estimate.levels[i].stageName, result.levels[i].stageName);
+    EXPECT_EQ(estimate.levels[i].size, result.levels[i].size);
+    EXPECT_EQ(estimate.levels[i].iterations, result.levels[i].iterations);
+  }
+  EXPECT_EQ(estimate.notes, result.notes);
+  EXPECT_THROW(EstimateRegistration({}, false, { stage }), std::invalid_argument);
+}
