@@ -21,6 +21,7 @@
 #include "FFDPExport.h"
 #include "ffdpAdamComposition.h"
 #include "ffdpDownsample.h"
+#include "ffdpFoldRepair.h"
 #include "ffdpGaussian.h"
 #include "ffdpInverse.h"
 #include "ffdpJacobian.h"
@@ -164,6 +165,12 @@ public:
                       std::int64_t                  firstPlane,
                       std::int64_t                  planes,
                       const VolumeView<float> &     determinant) = 0;
+  virtual std::int64_t
+  IronFolds(const WarpView<float> &         u,
+            std::int64_t                    firstOwned,
+            std::int64_t                    ownedPlanes,
+            const VolumeView<const float> & determinant,
+            float                           least) = 0;
 
   virtual WarpSize
   MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3]) = 0;

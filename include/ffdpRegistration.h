@@ -125,7 +125,8 @@ struct RegistrationResult
   std::vector<float>       inverseWarp; ///< (id + u)^-1 - id, likewise
   double                   inverseResidual = 0; ///< largest error of the inverse, voxels
   double                   smallestJacobian = 1;
-  std::int64_t             folds = 0; ///< voxels with a determinant that is not positive
+  std::int64_t             folds = 0;  ///< voxels with a determinant that is not positive
+  std::int64_t             ironed = 0; ///< voxels whose displacement was changed to unfold the warp
   std::vector<LevelReport> levels;
   std::vector<std::string> notes; ///< what was done differently from what was asked
 };

@@ -154,6 +154,22 @@ TEST(RegistrationStages, AGreedyStageStartsFromAGivenWarp)
   EXPECT_THROW(RunFrom(start, fixed, moving, { stage }), std::invalid_argument);
 }
 
+TEST(RegistrationStages, FoldsAreIronedOut)
+{
+  SKIP_IF_SANITIZED();
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage rough = GreedyStage(); // long steps and no smoothing of the warp: it folds
+  rough.learningRate = 1.5;
+  rough.warpSigma = 0;
+  rough.gradientSigma = 0.7;
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { rough });
+  EXPECT_GT(result.ironed, 0);
+  EXPECT_EQ(result.folds, 0);
+  EXPECT_GE(result.smallestJacobian, 0.01 - 1e-6);
+  EXPECT_EQ(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { GreedyStage() }).ironed, 0);
+}
+
 TEST(RegistrationStages, MomentsFindOrientationsThatAreFarAway)
 {
   SKIP_IF_SANITIZED();

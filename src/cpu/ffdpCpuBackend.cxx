@@ -239,6 +239,15 @@ public:
   {
     return ffdp::JacobianDeterminant(warp, firstPlane, planes, determinant, {}, m_Threads);
   }
+  std::int64_t
+  IronFolds(const WarpView<float> &         u,
+            std::int64_t                    firstOwned,
+            std::int64_t                    ownedPlanes,
+            const VolumeView<const float> & determinant,
+            float                           least) override
+  {
+    return ffdp::IronFolds(u, firstOwned, ownedPlanes, determinant, least, m_Threads);
+  }
 
   WarpSize
   MeasureWarp(const WarpView<const float> & warp, const double (&axisScale)[3]) override

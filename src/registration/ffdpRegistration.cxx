@@ -305,7 +305,7 @@ private:
       m_Alignment.warp = Regrid(m_Backend, m_Alignment.warp, size);
     }
     const WarpView<float> warp = m_Alignment.warp.View();
-    const JacobianResult  jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, {});
+    const JacobianResult  jacobian = this->Unfold(warp);
     m_Result.smallestJacobian = jacobian.minimum;
     m_Result.folds = jacobian.notPositive;
     m_Result.warpSize = size;
@@ -318,6 +318,24 @@ private:
     }
     m_Result.warp.resize(std::size_t(count));
     m_Backend.CopyToHost(m_Result.warp.data(), warp.component[0], std::size_t(count) * sizeof(float));
+  }
+
+  /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. */
+  JacobianResult
+  Unfold(const WarpView<float> & warp)
+  {
+    constexpr float          Least = 0.01f; // not only positive, so that what reads the warp finds no fold either
+    constexpr int            Passes = 50;
+    const Extent &           size = warp.domain;
+    const DeviceArray<float> memory(m_Backend, size.Voxels());
+    const VolumeView<float>  determinant(memory.Data(), size);
+    JacobianResult           jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, determinant);
+    for (int pass = 0; pass < Passes && jacobian.minimum < Least; ++pass)
+    {
+      m_Result.ironed = std::max(m_Result.ironed, m_Backend.IronFolds(warp, 0, size.z, determinant, Least));
+      jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, determinant);
+    }
+    return jacobian;
   }
 
   Backend &                                                 m_Backend;
