@@ -94,15 +94,21 @@ CountVotes(const Label * voxels, std::int64_t row, std::int64_t plane, const Tap
       }
     }
   }
-  const Candidate * best = &candidates.front();
-  for (const Candidate & other : candidates)
+  double most = 0;
+  for (const Candidate & candidate : candidates)
   {
-    if (other.votes > best->votes || (other.votes == best->votes && other.label < best->label))
+    most = std::max(most, candidate.votes);
+  }
+  // Halfway between two voxels the rounding of coordinates must not decide.
+  Label winner = std::numeric_limits<Label>::max();
+  for (const Candidate & candidate : candidates)
+  {
+    if (candidate.votes >= (1 - 1e-9) * most)
     {
-      best = &other;
+      winner = std::min(winner, candidate.label);
     }
   }
-  return best->label;
+  return winner;
 }
 
 bool

@@ -17,38 +17,13 @@
  *=========================================================================*/
 #include "ffdpProceduralHead.h"
 
+#include "ffdpHeadLabels.h"
 #include "ffdpHeadShapes.h"
+
+#include <algorithm>
 
 namespace
 {
-
-/** As in FreeSurfer and, from 500 on, in SynthSeg. Right is Right + left for what has two sides. */
-enum LabelName : LabelSource::Label
-{
-  Air = 0,
-  WhiteMatter = 2,
-  Cortex = 3,
-  LateralVentricle = 4,
-  CerebellarWhiteMatter = 7,
-  CerebellarCortex = 8,
-  ThalamusLabel = 10,
-  CaudateLabel = 11,
-  PutamenLabel = 12,
-  PallidumLabel = 13,
-  ThirdVentricle = 14,
-  FourthVentricle = 15,
-  BrainStem = 16,
-  HippocampusLabel = 17,
-  AmygdalaLabel = 18,
-  Fluid = 24,
-  RightOfCerebrum = 39, // 2 to 41, 3 to 42 and so on
-  RightOfLimbic = 36,   // 17 to 53, 18 to 54
-  Eye = 506,
-  SoftTissue = 507,
-  Skin = 511,
-  CompactBone = 515,
-  SpongyBone = 516
-};
 
 /** Random numbers of a head are independent of each other by these. */
 enum Purpose : std::uint64_t
@@ -83,7 +58,7 @@ Mirror(const Point3 & p)
 }
 
 LabelSource::Label
-Sided(const Point3 & p, LabelName left, LabelName right = RightOfCerebrum)
+Sided(const Point3 & p, LabelName left, LabelSource::Label right = RightOfCerebrum)
 {
   return LabelSource::Label(p[0] >= 0 ? left : left + right);
 }
@@ -384,35 +359,24 @@ ProceduralHead::LabelAt(const double (&position)[3]) const
 std::vector<LabelSource::Label>
 ProceduralHead::Labels() const
 {
-  return { WhiteMatter,
-           Cortex,
-           LateralVentricle,
-           CerebellarWhiteMatter,
-           CerebellarCortex,
-           ThalamusLabel,
-           CaudateLabel,
-           PutamenLabel,
-           PallidumLabel,
-           ThirdVentricle,
-           FourthVentricle,
-           BrainStem,
-           HippocampusLabel,
-           AmygdalaLabel,
-           Fluid,
-           WhiteMatter + RightOfCerebrum,
-           Cortex + RightOfCerebrum,
-           LateralVentricle + RightOfCerebrum,
-           CerebellarWhiteMatter + RightOfCerebrum,
-           CerebellarCortex + RightOfCerebrum,
-           ThalamusLabel + RightOfCerebrum,
-           CaudateLabel + RightOfCerebrum,
-           PutamenLabel + RightOfCerebrum,
-           PallidumLabel + RightOfCerebrum,
-           HippocampusLabel + RightOfLimbic,
-           AmygdalaLabel + RightOfLimbic,
-           Eye,
-           SoftTissue,
-           Skin,
-           CompactBone,
-           SpongyBone };
+  std::vector<Label> labels = { ThirdVentricle, FourthVentricle, BrainStem, Fluid, Eye, SoftTissue,
+                                Skin,           CompactBone,     SpongyBone };
+  for (const LabelName left : { WhiteMatter,
+                                Cortex,
+                                LateralVentricle,
+                                CerebellarWhiteMatter,
+                                CerebellarCortex,
+                                ThalamusLabel,
+                                CaudateLabel,
+                                PutamenLabel,
+                                PallidumLabel })
+  {
+    labels.insert(labels.end(), { Label(left), Label(left + RightOfCerebrum) });
+  }
+  for (const LabelName left : { HippocampusLabel, AmygdalaLabel })
+  {
+    labels.insert(labels.end(), { Label(left), Label(left + RightOfLimbic) });
+  }
+  std::sort(labels.begin(), labels.end());
+  return labels;
 }

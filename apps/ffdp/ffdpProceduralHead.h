@@ -21,7 +21,7 @@
 #include "ffdpLabelSource.h"
 #include "ffdpSmoothNoise.h"
 
-/** A head made of formulas, with labels as FreeSurfer and SynthSeg number them (29 of them).
+/** A head made of formulas, with labels as FreeSurfer and SynthSeg number them (31 of them).
  *
  * A fixed anatomy, in which sulci are sheets where a pattern of waves on the surface of a hemisphere is zero, is seen
  * through a random smooth deformation; each seed also has its own folds on top of the pattern, depths, thickness, sizes

@@ -33,6 +33,9 @@ namespace
 
 constexpr double NodesPerSigma = 3;
 
+/** Random numbers of warps are independent of those of heads and of noise. */
+constexpr std::uint64_t WarpPurpose = 200;
+
 /** The same part of space with other voxels. */
 FloatImage::Pointer
 MakeNodes(const itk::ImageBase<3> * grid, double spacing)
@@ -63,13 +66,14 @@ MakeNodes(const itk::ImageBase<3> * grid, double spacing)
 FieldImage::Pointer
 MakeRandomWarp(const itk::ImageBase<3> * grid, const RandomWarpParameters & parameters, unsigned threads)
 {
-  const auto         nodes = MakeNodes(grid, parameters.smoothness / NodesPerSigma);
-  const auto         size = nodes->GetLargestPossibleRegion().GetSize();
-  const ffdp::Extent extent{ std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) };
-  std::vector<float> velocity(std::size_t(3 * extent.Voxels()));
+  const auto          nodes = MakeNodes(grid, parameters.smoothness / NodesPerSigma);
+  const auto          size = nodes->GetLargestPossibleRegion().GetSize();
+  const ffdp::Extent  extent{ std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) };
+  const std::uint64_t key = DeriveKey(parameters.seed, WarpPurpose);
+  std::vector<float>  velocity(std::size_t(3 * extent.Voxels()));
   for (std::size_t i = 0; i < velocity.size(); ++i)
   {
-    velocity[i] = float(NormalAt(parameters.seed, i));
+    velocity[i] = float(NormalAt(key, i));
   }
   const auto               view = ffdp::WarpView<float>::Planar(velocity.data(), extent);
   ffdp::GaussianParameters smoothing;

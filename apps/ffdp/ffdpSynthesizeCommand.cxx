@@ -52,13 +52,22 @@ struct Options
   bool                      head = false, skullStrip = false, quiet = false;
 };
 
-/** The part of space that the result shows. */
+/** The part of space that the result shows, in voxels of a lattice. */
 struct Frame
 {
-  itk::Point<double, 3>     center;
-  double                    extent[3]; ///< mm, along the axes of the grid
-  FloatImage::SpacingType   spacing;
-  FloatImage::DirectionType direction;
+  FloatImage::Pointer lattice; ///< not allocated
+  double              center[3];
+  double              voxels[3];
+  bool                keepLattice = false; ///< voxels of the lattice's spacing are voxels of the lattice
+
+  itk::Point<double, 3>
+  CenterInMillimeters() const
+  {
+    itk::ContinuousIndex<double, 3> index(center);
+    itk::Point<double, 3>           point;
+    lattice->TransformContinuousIndexToPhysicalPoint(index, point);
+    return point;
+  }
 };
 
 void
@@ -127,38 +136,37 @@ CheckOutputs(const Options & options)
   }
 }
 
+/** A lattice of 1 mm around 0. */
 Frame
 FrameOfHead()
 {
   Frame frame;
-  frame.center.Fill(0);
-  frame.spacing.Fill(1);
-  frame.direction.SetIdentity();
-  std::copy_n(HeadExtent, 3, frame.extent);
+  frame.lattice = FloatImage::New();
+  for (int c = 0; c < 3; ++c)
+  {
+    frame.center[c] = 0;
+    frame.voxels[c] = HeadExtent[c];
+  }
   return frame;
 }
 
-/** The whole map, or the part with labels and `crop` mm around it. */
+/** The whole map, or the part with labels and `crop` mm, rounded up to voxels, around it. */
 Frame
 FrameOfMap(const LabelMapSource & source, double crop)
 {
   const LabelImage * image = source.Image();
-  LabelBox           box = source.FindBox();
+  const LabelBox     box = source.FindBox();
   Frame              frame;
-  frame.spacing = image->GetSpacing();
-  frame.direction = image->GetDirection();
-  itk::ContinuousIndex<double, 3> center;
+  frame.lattice = FloatImage::New();
+  frame.lattice->CopyInformation(image);
+  frame.keepLattice = true;
   for (unsigned int c = 0; c < 3; ++c)
   {
-    if (crop < 0)
-    {
-      box.first[c] = 0;
-      box.end[c] = std::int64_t(image->GetLargestPossibleRegion().GetSize(c));
-    }
-    center[c] = 0.5 * double(box.first[c] + box.end[c] - 1);
-    frame.extent[c] = double(box.end[c] - box.first[c]) * frame.spacing[c] + 2 * std::max(0.0, crop);
+    const double size = double(image->GetLargestPossibleRegion().GetSize(c));
+    const double margin = std::ceil(crop / image->GetSpacing()[c] - 1e-6);
+    frame.center[c] = crop < 0 ? 0.5 * (size - 1) : 0.5 * double(box.first[c] + box.end[c] - 1);
+    frame.voxels[c] = crop < 0 ? size : double(box.end[c] - box.first[c]) + 2 * margin;
   }
-  image->TransformContinuousIndexToPhysicalPoint(center, frame.center);
   return frame;
 }
 
@@ -166,16 +174,16 @@ FrameOfMap(const LabelMapSource & source, double crop)
 FloatImage::Pointer
 MakeGrid(const Frame & frame, const Options & options)
 {
-  auto                    grid = FloatImage::New();
-  FloatImage::SizeType    size;
-  FloatImage::SpacingType spacing = frame.spacing;
-  FloatImage::PointType   origin = frame.center;
-  double                  bytes = sizeof(float) + sizeof(LabelSource::Label);
+  FloatImage::SizeType            size;
+  FloatImage::SpacingType         spacing = frame.lattice->GetSpacing();
+  itk::ContinuousIndex<double, 3> first;
+  double                          bytes = sizeof(float) + sizeof(LabelSource::Label);
   for (unsigned int c = 0; c < 3; ++c)
   {
-    spacing[c] = options.spacing.empty() ? spacing[c] : options.spacing[options.spacing.size() == 1 ? 0 : c];
+    const double lattice = spacing[c];
+    spacing[c] = options.spacing.empty() ? lattice : options.spacing[options.spacing.size() == 1 ? 0 : c];
     // A hundredth of a voxel is not worth another one: spacing in files is rounded.
-    const double voxels = std::max(1.0, std::ceil(frame.extent[c] / spacing[c] - 0.01));
+    const double voxels = std::max(1.0, std::ceil(frame.voxels[c] * lattice / spacing[c] - 0.01));
     if (options.size.empty() && voxels > double(LongestAxis))
     {
       throw CommandError("--spacing " + std::to_string(spacing[c]) + " is too fine: more than " +
@@ -183,9 +191,11 @@ MakeGrid(const Frame & frame, const Options & options)
     }
     size[c] = itk::SizeValueType(options.size.empty() ? voxels : double(options.size[c]));
     bytes *= double(size[c]);
-    for (unsigned int i = 0; i < 3; ++i)
+    first[c] = frame.center[c] - 0.5 * double(size[c] - 1) * spacing[c] / lattice;
+    if (frame.keepLattice && std::abs(spacing[c] - lattice) < 1e-4 * lattice)
     {
-      origin[i] -= frame.direction[i][c] * spacing[c] * 0.5 * double(size[c] - 1);
+      spacing[c] = lattice;
+      first[c] = std::floor(first[c] + 0.1);
     }
   }
   const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
@@ -194,9 +204,12 @@ MakeGrid(const Frame & frame, const Options & options)
     throw CommandError("the result needs " + std::to_string(std::llround(bytes / 1e6)) +
                        " MB of memory, and this machine has " + std::to_string(std::llround(there / 1e6)) + " MB");
   }
+  FloatImage::PointType origin;
+  frame.lattice->TransformContinuousIndexToPhysicalPoint(first, origin);
+  auto grid = FloatImage::New();
   grid->SetRegions(size);
   grid->SetSpacing(spacing);
-  grid->SetDirection(frame.direction);
+  grid->SetDirection(frame.lattice->GetDirection());
   grid->SetOrigin(origin);
   return grid;
 }
@@ -217,9 +230,9 @@ WhereItWas(const Options & options, const Frame & frame)
     turn.matrix[3 * j + i] = s;
     moved = ffdp::Compose(turn, moved);
   }
-  double       turned[3];
-  const double center[3] = { frame.center[0], frame.center[1], frame.center[2] };
-  moved.Apply(center, turned);
+  const auto center = frame.CenterInMillimeters();
+  double     turned[3];
+  moved.Apply(center.GetDataPointer(), turned);
   for (int c = 0; c < 3; ++c)
   {
     moved.offset[c] = center[c] - turned[c] + options.translation[std::size_t(c)];
