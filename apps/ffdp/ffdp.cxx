@@ -54,6 +54,7 @@ main(int argc, char ** argv)
   AddRegisterCommand(program);
   AddApplyCommand(program);
   AddEvaluateCommand(program);
+  AddSynthesizeCommand(program);
   AddInfoCommand(program);
   try
   {

@@ -28,6 +28,8 @@ AddApplyCommand(CLI::App & program);
 void
 AddEvaluateCommand(CLI::App & program);
 void
+AddSynthesizeCommand(CLI::App & program);
+void
 AddInfoCommand(CLI::App & program);
 
 #endif

@@ -18,6 +18,7 @@
 #include "ffdpImageFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageGrid.h"
 
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
@@ -281,6 +282,12 @@ WriteField(const FieldImage * field, const std::string & file)
 }
 
 void
+WriteLabels(const LabelImage * labels, const std::string & file)
+{
+  Write(labels, file);
+}
+
+void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
 {
   const fs::path target(file);
@@ -351,16 +358,6 @@ PlaceImage(const FloatImage * image)
   ffdp::PlacedImage placed;
   placed.voxels = ffdp::VolumeView<const float>(
     image->GetBufferPointer(), ffdp::Extent{ std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) });
-  const auto direction = image->GetDirection();
-  const auto spacing = image->GetSpacing();
-  const auto origin = image->GetOrigin();
-  for (unsigned int i = 0; i < 3; ++i)
-  {
-    for (unsigned int j = 0; j < 3; ++j)
-    {
-      placed.indexToPhysical.matrix[3 * i + j] = direction[i][j] * spacing[j];
-    }
-    placed.indexToPhysical.offset[i] = origin[i];
-  }
+  placed.indexToPhysical = IndexToPhysical(image);
   return placed;
 }

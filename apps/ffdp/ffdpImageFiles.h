@@ -23,11 +23,13 @@
 #include "itkImage.h"
 #include "itkVector.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
 using FloatImage = itk::Image<float, 3>;
 using FieldImage = itk::Image<itk::Vector<float, 3>, 3>;
+using LabelImage = itk::Image<std::int16_t, 3>;
 
 /** Reads an image of two or three dimensions (2-D: one plane). `what` names it in messages, like "fixed image".
  * Throws CommandError for a file that is missing, broken, no image, not scalar, or has voxels that are not finite. */
@@ -53,6 +55,8 @@ void
 WriteImage(const FloatImage * image, const std::string & file);
 void
 WriteField(const FieldImage * field, const std::string & file);
+void
+WriteLabels(const LabelImage * labels, const std::string & file);
 
 /** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
  * as a whole or not at all. */
