@@ -148,7 +148,7 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Veri
     }
     this->RequireOneGrid(PlaceGrid<ImageDimension>(image), name, PlaceGrid<ImageDimension>(other), otherName);
   };
-  if (this->HasInput("FixedMask"))
+  if (this->ProcessObject::GetInput("FixedMask") != nullptr)
   {
     check(this->GetFixedMask(), "fixed mask", this->GetFixedImage(), NameInWords("fixed", 0));
   }
@@ -157,7 +157,7 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Veri
     const MovingImageType * const moving = this->GetMovingImage(pair);
     check(this->GetFixedImage(pair), NameInWords("fixed", pair), this->GetFixedImage(), NameInWords("fixed", 0));
     check(moving, NameInWords("moving", pair), moving, "");
-    if (this->HasInput("MovingMask"))
+    if (this->ProcessObject::GetInput("MovingMask") != nullptr)
     {
       check(this->GetMovingMask(), "moving mask", moving, NameInWords("moving", pair));
     }

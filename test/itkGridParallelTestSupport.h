@@ -40,7 +40,7 @@ Organ(const Place & p)
 {
   const double r = std::sqrt(p[0] * p[0] / 324 + p[1] * p[1] / 256 + p[2] * p[2] / 225);
   const double edge = std::min(1.0, std::max(0.0, (1.08 - r) / 0.16));
-  double       value = 100 + 18 * std::sin(p[0] / 2.1 + std::sin(p[1] / 4)) * std::sin(p[1] / 2.4 + std::sin(p[2] / 5)) *
+  double value = 100 + 18 * std::sin(p[0] / 2.1 + std::sin(p[1] / 4)) * std::sin(p[1] / 2.4 + std::sin(p[2] / 5)) *
                          std::cos(p[2] / 2.2 + std::sin(p[0] / 3));
   const double blobs[5][5] = {
     { 6, 4, -3, 4, 60 }, { -8, 3, 4, 5, -50 }, { 2, -8, 2, 3, 70 }, { -3, -5, -6, 4, 40 }, { 10, -4, 1, 3, -60 }
@@ -66,8 +66,8 @@ struct KnownTransform
   {
     const double fade = size * std::exp(-(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) / 300);
     const Place  q{ { p[0] + fade * std::sin(p[1] / 7 + 0.5),
-                     p[1] + fade * std::cos(p[0] / 8),
-                     p[2] + (planar ? 0 : fade * std::sin(p[0] / 6)) } };
+                      p[1] + fade * std::cos(p[0] / 8),
+                      p[2] + (planar ? 0 : fade * std::sin(p[0] / 6)) } };
     return { { std::cos(angle) * q[0] - std::sin(angle) * q[1] + shift,
                std::sin(angle) * q[0] + std::cos(angle) * q[1] - 0.5 * shift,
                q[2] + (planar ? 0 : 0.5 * shift) } };
@@ -163,12 +163,14 @@ struct OrganPair
 {
   using MethodType = itk::GridParallelImageRegistrationMethod<TImage>;
 
-  KnownTransform                known;
-  typename TImage::Pointer      fixed;
-  typename TImage::Pointer      moving;
-  typename MethodType::Pointer  method = MethodType::New();
+  KnownTransform               known;
+  typename TImage::Pointer     fixed;
+  typename TImage::Pointer     moving;
+  typename MethodType::Pointer method = MethodType::New();
 
-  explicit OrganPair(const CenteredGrid & fixedGrid = {}, const CenteredGrid & movingGrid = {}, KnownTransform truth = {})
+  explicit OrganPair(const CenteredGrid & fixedGrid = {},
+                     const CenteredGrid & movingGrid = {},
+                     KnownTransform       truth = {})
     : known(truth)
   {
     known.planar = TImage::ImageDimension == 2;
