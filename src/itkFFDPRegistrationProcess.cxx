@@ -165,6 +165,7 @@ FFDPRegistrationProcess::Keep(const ffdp::RegistrationResult & result)
 {
   m_SmallestJacobian = result.smallestJacobian;
   m_NumberOfFolds = static_cast<SizeValueType>(result.folds);
+  m_NumberOfIronedVoxels = static_cast<SizeValueType>(result.ironed);
   m_LargestInverseError = result.inverseResidual;
   m_LevelReports = result.levels;
   m_Notes = result.notes;
@@ -272,6 +273,7 @@ FFDPRegistrationProcess::PrintSelf(std::ostream & os, Indent indent) const
      << m_CurrentProgress.value << ", step " << m_CurrentProgress.step << std::endl;
   os << indent << "SmallestJacobian: " << m_SmallestJacobian << std::endl;
   os << indent << "NumberOfFolds: " << m_NumberOfFolds << std::endl;
+  os << indent << "NumberOfIronedVoxels: " << m_NumberOfIronedVoxels << std::endl;
   os << indent << "LargestInverseError: " << m_LargestInverseError << std::endl;
   os << indent << "LevelReports: " << m_LevelReports.size() << std::endl;
   for (const ffdp::LevelReport & level : m_LevelReports)

@@ -129,6 +129,17 @@ TEST(GridParallelImageRegistrationMethod, RecoversARotationAndAWarpOfVolumes)
   EXPECT_EQ(FieldOf<3>(composite, 1)->GetBufferedRegion().GetSize(), pair.fixed->GetBufferedRegion().GetSize());
 }
 
+TEST(GridParallelImageRegistrationMethod, RecoversARotationAndAWarpByTwoHalves)
+{
+  OrganPair<Volume> pair;
+  pair.method->AddStage(ShortStage(Kind::Rigid));
+  pair.method->AddStage(ShortStage(Kind::SyN, Metric::MeanSquares));
+  pair.method->Update();
+  EXPECT_LT(pair.Error(), 0.5);
+  EXPECT_EQ(pair.method->GetNumberOfFolds(), 0u);
+  EXPECT_STREQ(pair.method->GetLevelReports().back().stageName, "SyN");
+}
+
 TEST(GridParallelImageRegistrationMethod, RecoversARotationAndAWarpOfSlicesOfIntegers)
 {
   CenteredGrid grid;

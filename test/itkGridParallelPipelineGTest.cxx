@@ -26,8 +26,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <sstream>
+#include <string>
+#include <vector>
 
 using namespace ffdp::test;
 
@@ -230,6 +233,7 @@ TEST(GridParallelPipeline, PrintsEverything)
                              "CurrentProgress: stage 0 greedy, level 1, iteration 3",
                              "SmallestJacobian: ",
                              "NumberOfFolds: 0",
+                             "NumberOfIronedVoxels: ",
                              "LargestInverseError: ",
                              "LevelReports: 2",
                              "stage 0 greedy, 40x36x1: 3 iterations",
@@ -382,12 +386,7 @@ TEST(GridParallelPipeline, GoesOnFromWhatItFound)
   again->SetMovingImage(pair.moving);
   again->SetInitialTransform(pair.method->GetTransform());
   again->AddStage(stage);
-  const std::string error = ErrorOf(again.GetPointer());
-  if (error.find("not there yet") != std::string::npos)
-  {
-    GTEST_SKIP() << error;
-  }
-  ASSERT_EQ(error, "");
+  again->Update();
   EXPECT_NEAR(MeanError(pair.fixed.GetPointer(), again->GetTransform(), pair.known), first, 0.02);
   again->SetStages({}); // the default ones, without those that cannot follow a warp
   again->Update();
@@ -395,4 +394,36 @@ TEST(GridParallelPipeline, GoesOnFromWhatItFound)
   {
     EXPECT_STREQ(level.stageName, "greedy");
   }
+}
+
+TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
+{
+  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_checkpoint";
+  const auto        parameters = [](const auto & pair) {
+    const auto * field = pair.method->GetTransform()->GetNthTransformConstPointer(1);
+    return std::vector<double>(field->GetParameters().begin(), field->GetParameters().end());
+  };
+  auto whole = QuickPair();
+  whole.method->Update();
+
+  auto stopped = QuickPair();
+  stopped.method->SetCheckpointDirectory(directory);
+  stopped.method->RemoveCheckpoint();
+  Observe(stopped.method.GetPointer(), itk::IterationEvent(), [&] {
+    stopped.method->SetAbortGenerateData(stopped.method->GetCurrentLevel() == 1);
+  });
+  EXPECT_THROW(stopped.method->Update(), itk::ProcessAborted);
+
+  auto resumed = QuickPair();
+  int  iterations = 0;
+  Observe(resumed.method.GetPointer(), itk::IterationEvent(), [&] { ++iterations; });
+  resumed.method->SetCheckpointDirectory(directory);
+  resumed.method->Update();
+  EXPECT_EQ(iterations, 2); // of six, four were done
+  EXPECT_EQ(parameters(resumed), parameters(whole));
+  resumed.method->RemoveCheckpoint();
+  resumed.method->Modified();
+  resumed.method->Update();
+  EXPECT_EQ(iterations, 8);
+  resumed.method->RemoveCheckpoint();
 }

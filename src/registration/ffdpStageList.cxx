@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpStageList.h"
 
+#include "ffdpRegistrationEstimate.h"
+
 #include <sstream>
 
 namespace ffdp
@@ -47,28 +49,7 @@ SetLinearStage(RegistrationStage &         stage,
 }
 
 const char *
-NameOf(Kind kind)
-{
-  switch (kind)
-  {
-    case Kind::Moments:
-      return "moments";
-    case Kind::Rigid:
-      return "rigid";
-    case Kind::Similarity:
-      return "similarity";
-    case Kind::Affine:
-      return "affine";
-    case Kind::Greedy:
-      return "greedy";
-    case Kind::SyN:
-      return "SyN";
-  }
-  return "";
-}
-
-const char *
-NameOf(RegistrationMetric::Kind kind)
+NameOfMetric(RegistrationMetric::Kind kind)
 {
   switch (kind)
   {
@@ -102,7 +83,7 @@ DescribeStage(const RegistrationStage & stage)
   text << NameOf(stage.kind) << ":";
   for (const RegistrationMetric & metric : stage.metrics)
   {
-    text << " " << metric.weight << " x " << NameOf(metric.kind) << " of pair " << metric.pair << ",";
+    text << " " << metric.weight << " x " << NameOfMetric(metric.kind) << " of pair " << metric.pair << ",";
   }
   text << " iterations";
   for (std::size_t i = 0; i < stage.shrinkFactors.size() && i < stage.iterations.size(); ++i)
