@@ -374,8 +374,10 @@ TEST(GridParallelImageRegistrationMethod, FurtherPairsAreComparedByTheMetricsTha
   // without stages all pairs are compared
   pair.method->SetStages({});
   pair.method->Update();
-  EXPECT_TRUE(pair.method->GetNotes().empty() ||
-              pair.method->GetNotes().front().find("image pair") == std::string::npos);
+  for (const std::string & note : pair.method->GetNotes())
+  {
+    EXPECT_EQ(note.find("image pair"), std::string::npos) << note;
+  }
   pair.method->ClearImagePairs();
   EXPECT_EQ(pair.method->GetNumberOfImagePairs(), 1u);
   EXPECT_EQ(pair.method->GetFixedImage(1), nullptr);
