@@ -133,8 +133,7 @@ public:
     return this->template GetImage<MovingImageType>(NameOfInput("Moving", pair));
   }
 
-  /** Images that are compared beside the first ones (which are pair 0), by metrics that name the pair. The fixed one is
-   * on the grid of the fixed image. Returns the number of the pair. */
+  /** Images that are compared beside the first ones (pair 0), by metrics that name the pair. Returns its number. */
   SizeValueType
   AddImagePair(const FixedImageType * fixed, const MovingImageType * moving);
   /** Takes back all that AddImagePair() added. */

@@ -20,14 +20,10 @@
 #include "itkGridParallelTestSupport.h"
 
 #include "itkAffineTransform.h"
-#include "itkHDF5TransformIOFactory.h"
 #include "itkResampleImageFilter.h"
-#include "itkTransformFileReader.h"
-#include "itkTransformFileWriter.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstring>
 #include <random>
 
@@ -75,28 +71,6 @@ FieldOf(const itk::CompositeTransform<double, VDimension> * composite, unsigned 
 {
   using FieldTransform = itk::DisplacementFieldTransform<double, VDimension>;
   return dynamic_cast<const FieldTransform *>(composite->GetNthTransformConstPointer(position))->GetDisplacementField();
-}
-
-/** Largest distance between where two transforms take points of the organ. */
-template <typename TFirst, typename TSecond>
-double
-LargestDifference(const TFirst & first, const TSecond & second)
-{
-  double largest = 0;
-  for (const double x : { -9.3, 0.4, 8.1 })
-    for (const double y : { -7.2, 0.7, 6.6 })
-      for (const double z : { -5.5, 0.2, 7.7 })
-      {
-        const Place a = first({ { x, y, z } }), b = second({ { x, y, z } });
-        largest = std::max(largest, std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
-      }
-  return largest;
-}
-
-Place
-Move(const itk::Transform<double, 3, 3> * transform, const Place & p)
-{
-  return ToPlace<3>(transform->TransformPoint(itk::Point<double, 3>(p.data())));
 }
 
 } // namespace
@@ -280,44 +254,6 @@ TEST(GridParallelImageRegistrationMethod, BytesDoNotDependOnWorkUnits)
   EXPECT_EQ(std::memcmp(results[0].data(), results[1].data(), results[0].size() * sizeof(double)), 0);
 }
 
-TEST(GridParallelImageRegistrationMethod, InverseUndoesTheTransform)
-{
-  CenteredGrid grid;
-  grid.spacing = { { 1, 1.1, 0.9 } };
-  grid.angle = 0.3;
-  grid.start = 11;
-  OrganPair<Volume> pair(grid, {});
-  pair.method->SetStages({ ShortStage(Kind::Rigid), ShortStage(Kind::Greedy) });
-  pair.method->Update();
-  const auto * forward = pair.method->GetTransform();
-  const auto * inverse = pair.method->GetInverseTransform();
-  const auto   itkInverse = forward->GetInverseTransform(); // ITK's own, from the two fields
-  ASSERT_NE(itkInverse.GetPointer(), nullptr);
-  double     sum = 0, count = 0, apart = 0;
-  const auto region = pair.fixed->GetBufferedRegion();
-  for (itk::ImageRegionConstIteratorWithIndex<Volume> it(pair.fixed, region); !it.IsAtEnd(); ++it)
-  {
-    bool interior = true;
-    for (unsigned int c = 0; c < 3; ++c)
-    {
-      const auto at = it.GetIndex()[c] - region.GetIndex(c);
-      interior = interior && at >= 5 && at < itk::IndexValueType(region.GetSize(c)) - 5;
-    }
-    if (interior)
-    {
-      Volume::PointType point;
-      pair.fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      const auto there = forward->TransformPoint(point);
-      sum += inverse->TransformPoint(there).EuclideanDistanceTo(point);
-      apart = std::max(apart, itkInverse->TransformPoint(there).EuclideanDistanceTo(inverse->TransformPoint(there)));
-      count += 1;
-    }
-  }
-  EXPECT_LT(sum / count, 0.1); // voxels are about 1 mm wide
-  EXPECT_LT(apart, 1e-9);
-  EXPECT_LT(pair.method->GetLargestInverseError(), 0.5);
-}
-
 TEST(GridParallelImageRegistrationMethod, MasksMatter)
 {
   OrganPair<Slice> pair({ { { 64, 60, 1 } } }, { { { 64, 60, 1 } } });
@@ -381,37 +317,4 @@ TEST(GridParallelImageRegistrationMethod, FurtherPairsAreComparedByTheMetricsTha
   pair.method->ClearImagePairs();
   EXPECT_EQ(pair.method->GetNumberOfImagePairs(), 1u);
   EXPECT_EQ(pair.method->GetFixedImage(1), nullptr);
-}
-
-TEST(GridParallelImageRegistrationMethod, TransformsCanBeWrittenAndReadBack)
-{
-  itk::HDF5TransformIOFactory::RegisterOneFactory();
-  CenteredGrid grid;
-  grid.start = 9;
-  grid.angle = 0.25;
-  OrganPair<Volume> pair(grid, {});
-  auto              rigid = ShortStage(Kind::Rigid);
-  auto              greedy = ShortStage(Kind::Greedy);
-  rigid.iterations = greedy.iterations = { 5, 2 };
-  pair.method->SetStages({ rigid, greedy });
-  pair.method->Update();
-  const std::string file = testing::TempDir() + "ffdp_grid_parallel.h5";
-  for (const auto * transform : { pair.method->GetTransform(), pair.method->GetInverseTransform() })
-  {
-    const auto writer = itk::TransformFileWriterTemplate<double>::New();
-    writer->SetInput(transform);
-    writer->SetFileName(file);
-    writer->Update();
-    const auto reader = itk::TransformFileReaderTemplate<double>::New();
-    reader->SetFileName(file);
-    reader->Update();
-    ASSERT_EQ(reader->GetTransformList()->size(), 1u);
-    const auto * read =
-      dynamic_cast<const itk::Transform<double, 3, 3> *>(reader->GetTransformList()->front().GetPointer());
-    ASSERT_NE(read, nullptr);
-    EXPECT_LT(LargestDifference([&](const Place & p) { return Move(transform, p); },
-                                [&](const Place & p) { return Move(read, p); }),
-              1e-9);
-  }
-  std::remove(file.c_str());
 }

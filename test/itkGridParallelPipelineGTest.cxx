@@ -22,7 +22,6 @@
 #include "itkAffineTransform.h"
 #include "itkBSplineTransform.h"
 #include "itkCommand.h"
-#include "itkEuler3DTransform.h"
 
 #include <gtest/gtest.h>
 
@@ -34,12 +33,11 @@
 
 using namespace ffdp::test;
 
-/** Manners of GridParallelImageRegistrationMethod in a pipeline: events, abort, modified times, errors, starts. */
+/** Manners of GridParallelImageRegistrationMethod in a pipeline: events, abort, modified times, errors, checkpoints. */
 namespace
 {
 
 using Kind = ffdp::RegistrationStage::Kind;
-using Volume = itk::Image<float, 3>;
 using Slice = itk::Image<short, 2>;
 using Mask = itk::Image<unsigned char, 2>;
 
@@ -86,38 +84,6 @@ Observe(TMethod * method, const itk::EventObject & event, const std::function<vo
   const auto command = itk::FunctionCommand::New();
   command->SetCallback([call](const itk::EventObject &) { call(); });
   return method->AddObserver(event, command);
-}
-
-/** A composite with a field that is on another grid than the fixed image, between two linear transforms. */
-itk::CompositeTransform<double, 3>::Pointer
-AwkwardComposite()
-{
-  using FieldTransform = itk::DisplacementFieldTransform<double, 3>;
-  using Field = FieldTransform::DisplacementFieldType;
-  const auto field = MakeImage<Field>({ 14, 0, 3.1, 0.3, -24, true });
-  for (itk::ImageRegionIteratorWithIndex<Field> it(field, field->GetBufferedRegion()); !it.IsAtEnd(); ++it)
-  {
-    Field::PixelType v;
-    for (unsigned int c = 0; c < 3; ++c)
-    {
-      v[c] = 1.5 * std::sin(0.4 * double(it.GetIndex()[c]) + c);
-    }
-    it.Set(v);
-  }
-  const auto warp = FieldTransform::New();
-  warp->SetDisplacementField(field);
-  const auto before = itk::Euler3DTransform<double>::New();
-  before->SetRotation(0.1, -0.05, 0.2);
-  const auto                                        after = itk::AffineTransform<double, 3>::New();
-  itk::AffineTransform<double, 3>::OutputVectorType shift;
-  shift.Fill(1.5);
-  after->Scale(1.1);
-  after->Translate(shift);
-  const auto composite = itk::CompositeTransform<double, 3>::New();
-  composite->AddTransform(after);
-  composite->AddTransform(warp);
-  composite->AddTransform(before);
-  return composite;
 }
 
 } // namespace
@@ -312,88 +278,6 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)
   ExpectErrorWith(ErrorOf(method), "BSplineTransform is neither linear nor a displacement field");
   method->SetInitialTransform(nullptr);
   EXPECT_EQ(ErrorOf(method), "");
-}
-
-TEST(GridParallelPipeline, StartsFromALinearTransform)
-{
-  KnownTransform known;
-  known.angle = 2; // too far for a rigid stage without a start
-  known.shift = 6;
-  OrganPair<Slice> pair({ { { 64, 60, 1 } } }, { { { 64, 60, 1 } } }, known);
-  pair.method->AddStage(ShortStage(Kind::Rigid));
-  pair.method->Update();
-  EXPECT_GT(pair.Error(), 5);
-  const auto turn = itk::AffineTransform<double, 2>::New();
-  turn->Rotate2D(1.9);
-  const auto   shift = itk::AffineTransform<double, 2>::New();
-  const double by[2] = { 5, -4 };
-  shift->Translate(itk::Vector<double, 2>(by));
-  const auto composite = itk::CompositeTransform<double, 2>::New();
-  composite->AddTransform(shift);
-  composite->AddTransform(turn);
-  pair.method->SetInitialTransform(composite);
-  pair.method->Update();
-  EXPECT_LT(pair.Error(), 1); // what is left is the warp
-}
-
-TEST(GridParallelPipeline, AnyStackOfFieldsIsAStart)
-{
-  const auto   composite = AwkwardComposite();
-  CenteredGrid grid;
-  grid.size = { { 18, 16, 14 } };
-  grid.spacing = { { 1.5, 1.2, 1.9 } };
-  grid.angle = -0.2;
-  grid.start = 6;
-  const auto              image = Paint<Volume>(grid, Organ);
-  const auto              region = image->GetBufferedRegion();
-  itk::FFDPTransformStack stack;
-  std::string             whyNot;
-  ASSERT_TRUE((itk::ReadTransformStack<double, 3>(composite, image, region, image, region, stack, whyNot))) << whyNot;
-  const auto         indexToPhysical = itk::FFDPTransformStackDetail::IndexToPoint<3>(image, region.GetIndex());
-  const ffdp::Extent size{ 18, 16, 14 };
-  const auto         start = ffdp::MakeWarpedStart(stack.map, stack.warp, stack.chain, size, indexToPhysical, 2);
-  ASSERT_EQ(start.warp.size(), std::size_t(3 * size.Voxels()));
-  double      largest = 0, moved = 0;
-  std::size_t at = 0;
-  const auto  n = std::size_t(size.Voxels());
-  for (itk::ImageRegionConstIteratorWithIndex<Volume> it(image, region); !it.IsAtEnd(); ++it, ++at)
-  {
-    Volume::PointType point;
-    image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-    const Place truth = ToPlace<3>(composite->TransformPoint(point));
-    const Place warped{ { double(it.GetIndex()[0] - region.GetIndex(0)) + start.warp[at],
-                          double(it.GetIndex()[1] - region.GetIndex(1)) + start.warp[n + at],
-                          double(it.GetIndex()[2] - region.GetIndex(2)) + start.warp[2 * n + at] } };
-    const Place found = start.affine(indexToPhysical(warped));
-    largest = std::max(largest, std::hypot(found[0] - truth[0], found[1] - truth[1], found[2] - truth[2]));
-    moved = std::max(moved, double(std::abs(start.warp[at])));
-  }
-  EXPECT_GT(moved, 0.5);
-  EXPECT_LT(largest, 1e-5); // the warp is kept as float
-}
-
-TEST(GridParallelPipeline, GoesOnFromWhatItFound)
-{
-  OrganPair<Slice> pair({ { { 64, 60, 1 } } }, { { { 64, 60, 1 } } });
-  pair.method->SetStages({ ShortStage(Kind::Rigid), ShortStage(Kind::Greedy) });
-  pair.method->Update();
-  const double first = pair.Error();
-  auto         stage = ShortStage(Kind::Greedy);
-  stage.shrinkFactors = { 1 };
-  stage.iterations = { 0 };
-  const auto again = OrganPair<Slice>::MethodType::New();
-  again->SetFixedImage(pair.fixed);
-  again->SetMovingImage(pair.moving);
-  again->SetInitialTransform(pair.method->GetTransform());
-  again->AddStage(stage);
-  again->Update();
-  EXPECT_NEAR(MeanError(pair.fixed.GetPointer(), again->GetTransform(), pair.known), first, 0.02);
-  again->SetStages({}); // the default ones, without those that cannot follow a warp
-  again->Update();
-  for (const auto & level : again->GetLevelReports())
-  {
-    EXPECT_STREQ(level.stageName, "greedy");
-  }
 }
 
 TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)

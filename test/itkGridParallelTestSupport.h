@@ -146,6 +146,28 @@ MeanError(const TImage * fixed, const TTransform * transform, const TKnown & kno
   return sum / count;
 }
 
+/** Largest distance between where two transforms take points of the organ. */
+template <typename TFirst, typename TSecond>
+double
+LargestDifference(const TFirst & first, const TSecond & second)
+{
+  double largest = 0;
+  for (const double x : { -9.3, 0.4, 8.1 })
+    for (const double y : { -7.2, 0.7, 6.6 })
+      for (const double z : { -5.5, 0.2, 7.7 })
+      {
+        const Place a = first({ { x, y, z } }), b = second({ { x, y, z } });
+        largest = std::max(largest, std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+      }
+  return largest;
+}
+
+inline Place
+Move(const itk::Transform<double, 3, 3> * transform, const Place & p)
+{
+  return ToPlace<3>(transform->TransformPoint(itk::Point<double, 3>(p.data())));
+}
+
 inline RegistrationStage
 ShortStage(RegistrationStage::Kind kind, RegistrationMetric::Kind metric = RegistrationMetric::Kind::LocalCorrelation)
 {
