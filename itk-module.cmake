@@ -13,6 +13,8 @@ itk_module(FFDP
     ${FFDP_ITK_MODULES}
   TEST_DEPENDS
     ITKGoogleTest
+    ITKIOTransformBase
+    ITKIOTransformHDF5
     ITKTestKernel
   DESCRIPTION
     "${DOCUMENTATION}"

@@ -1,0 +1,46 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpStageList_h
+#define ffdpStageList_h
+
+#include "ffdpRegistration.h"
+
+#include <string>
+#include <vector>
+
+namespace ffdp
+{
+
+/** What is run when nobody says what to run: moments, rigid and affine by mutual information, greedy by local
+ * correlation. The stages of `ffdp register --preset balanced`. */
+FFDP_EXPORT std::vector<RegistrationStage>
+            MakeDefaultStages();
+
+/** A stage in one line, for logs. */
+FFDP_EXPORT std::string
+            DescribeStage(const RegistrationStage & stage);
+
+inline bool
+IsDeformable(const RegistrationStage & stage)
+{
+  return stage.kind == RegistrationStage::Kind::Greedy || stage.kind == RegistrationStage::Kind::SyN;
+}
+
+} // namespace ffdp
+
+#endif
