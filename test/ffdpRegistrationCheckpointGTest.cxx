@@ -168,6 +168,16 @@ TEST_F(RegistrationCheckpointTest, WhatIsKilledGoesOnFromTheLastSave)
   EXPECT_TRUE(std::filesystem::is_empty(m_Checkpoint.directory));
 }
 
+TEST_F(RegistrationCheckpointTest, StagesWithoutLevelsAreKeptToo)
+{
+  auto stages = ShortStages();
+  stages.resize(1); // moments alone
+  const auto result = Run(stages, Never, m_Checkpoint);
+  EXPECT_TRUE(std::filesystem::exists(m_Checkpoint.directory + "/ffdp-state"));
+  const auto again = Run(stages, Never, m_Checkpoint);
+  EXPECT_TRUE(std::equal(result.affine.matrix, result.affine.matrix + 9, again.affine.matrix));
+}
+
 TEST_F(RegistrationCheckpointTest, RefusesStateOfAnotherProblemAndBrokenFiles)
 {
   auto stages = ShortStages();

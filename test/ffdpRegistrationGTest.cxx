@@ -323,6 +323,9 @@ TEST(Registration, RefusesWhatCannotBeRegistered)
   RegistrationStage stage = GreedyStage();
   stage.shrinkFactors = { 1, 2 }; // rising
   EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, { stage }), std::invalid_argument);
+  TestImage away = fixed;
+  away.indexToPhysical.offset[1] += 500;
+  EXPECT_THROW(RunStages({ { fixed.Placed(), away.Placed(), {}, {} } }, { GreedyStage() }), std::invalid_argument);
   stage = GreedyStage();
   stage.smoothingSigmas = { 1 }; // one for two levels
   EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, { stage }), std::invalid_argument);

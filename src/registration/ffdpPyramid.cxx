@@ -89,8 +89,9 @@ SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing)
 {
   const std::array<double, 3> own = SpacingOf(full.indexToPhysical);
   const Extent &              size = full.voxels.domain;
+  constexpr double            WorthIt = 1.4; // voxels that are a little finer do no harm; smoothing them would
   const auto                  shrink = [](std::int64_t n, double from, double to) {
-    return to > from ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * from / to + 1e-6))) : n;
+    return to > WorthIt * from ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * from / to + 1e-6))) : n;
   };
   return Extent{ shrink(size.x, own[0], spacing[0]),
                  shrink(size.y, own[1], spacing[1]),

@@ -61,7 +61,8 @@ private:
 std::array<double, 3>
 LevelSpacing(const PlacedImage & full, const Extent & size);
 
-/** The size at which an image has voxels of about `spacing` mm, and never more voxels than it has. */
+/** The size at which an image has voxels of about `spacing` mm. Axes along which it has such voxels already, or larger
+ * ones, stay as they are. */
 Extent
 SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);
 
