@@ -227,7 +227,7 @@ EndsWith(const std::string & text, const std::string & end)
 }
 
 bool
-AreOnOneGrid(const FloatImage * a, const FloatImage * b)
+AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b)
 {
   bool same = a->GetLargestPossibleRegion().GetSize() == b->GetLargestPossibleRegion().GetSize();
   for (unsigned int i = 0; i < 3; ++i)

@@ -44,7 +44,7 @@ ReadImageWithContrast(const std::string & file, const std::string & what);
 
 /** Same size and place, up to a thousandth. */
 bool
-AreOnOneGrid(const FloatImage * a, const FloatImage * b);
+AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b);
 
 /** A mask for an image: 1 where the file is not 0. It must have the grid of that image. */
 FloatImage::Pointer
