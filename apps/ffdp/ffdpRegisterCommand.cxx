@@ -20,6 +20,7 @@
 #include "ffdpProgressLine.h"
 #include "ffdpRegisterInputs.h"
 #include "ffdpRegisterOutputs.h"
+#include "ffdpReport.h"
 #include "ffdpRunLog.h"
 
 #include "itkMultiThreaderBase.h"
@@ -33,6 +34,14 @@
 namespace
 {
 
+ffdp::RegistrationCheckpoint
+MakeCheckpoint(const RegisterOptions & options)
+{
+  ffdp::RegistrationCheckpoint checkpoint;
+  checkpoint.directory = options.checkpoint;
+  return checkpoint;
+}
+
 ffdp::RegistrationResult
 RunStages(const RegisterOptions & options, const StageList & list, const RegisterInputs & inputs, RunLog & log)
 {
@@ -44,11 +53,10 @@ RunStages(const RegisterOptions & options, const StageList & list, const Registe
     line.Show(progress);
     return !IsInterrupted();
   };
-  ffdp::RegistrationCheckpoint checkpoint;
-  checkpoint.directory = options.checkpoint;
   try
   {
-    auto result = ffdp::Register(*backend, *self, inputs.pairs, inputs.start, list.stages, observe, checkpoint);
+    auto result =
+      ffdp::Register(*backend, *self, inputs.pairs, inputs.start, list.stages, observe, MakeCheckpoint(options));
     line.Finish();
     return result;
   }
@@ -75,10 +83,27 @@ PrintSummary(const ffdp::RegistrationResult & result, bool deformable, double se
   }
 }
 
+/** Seconds since it was last asked. */
+class Stopwatch
+{
+public:
+  double
+  Lap()
+  {
+    const auto                          now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - m_Last;
+    m_Last = now;
+    return lap.count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
+};
+
 void
 RunRegister(const RegisterOptions & options)
 {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   CatchInterruptions();
   if (options.threads > 0)
   {
@@ -89,24 +114,34 @@ RunRegister(const RegisterOptions & options)
   OutputSet            outputs(options.output);
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs);
   StopIfInterrupted();
-  RunLog log(options.logJson);
-
-  auto       result = RunStages(options, list, inputs, log);
-  const bool deformable = !result.warp.empty();
+  const double secondsReading = watch.Lap();
+  RunLog       log(options.logJson);
+  auto         result = RunStages(options, list, inputs, log);
+  const bool   deformable = !result.warp.empty();
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
+  ReportFacts facts{ list, result, log.Iterations(), secondsReading, watch.Lap(), 0 };
+
+  std::unique_ptr<RegistrationReport> report;
+  if (!options.noReport)
+  {
+    report = std::make_unique<RegistrationReport>(inputs, result); // while the warps are there
+  }
   WriteRegistration(options, result, inputs);
+  facts.secondsWriting = watch.Lap();
+  if (report)
+  {
+    WriteText(report->MakePage(facts), options.output + "report.html");
+  }
   outputs.Commit();
-  ffdp::RegistrationCheckpoint checkpoint;
-  checkpoint.directory = options.checkpoint;
-  ffdp::RemoveCheckpoint(checkpoint);
+  ffdp::RemoveCheckpoint(MakeCheckpoint(options));
   if (!options.quiet)
   {
     for (const std::string & note : result.notes)
     {
       std::cout << "note: " << note << "\n";
     }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    PrintSummary(result, deformable, seconds.count(), outputs);
+    const double seconds = facts.secondsReading + facts.secondsStages + facts.secondsWriting + watch.Lap();
+    PrintSummary(result, deformable, seconds, outputs);
   }
 }
 
