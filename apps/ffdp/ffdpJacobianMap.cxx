@@ -37,7 +37,46 @@ BinOf(float determinant)
   return std::size_t(std::min(double(Bins) - 1, std::max(0.0, place)));
 }
 
+/** Of the voxels that are brighter than `mean`. */
+void
+MeasureDisplacements(const ffdp::WarpView<const float> & warp, const FloatImage * fixed, double mean, JacobianMap & map)
+{
+  const ffdp::PlacedImage image = PlaceImage(fixed);
+  const double * const    toMm = image.indexToPhysical.matrix;
+  double                  sum = 0, count = 0;
+  for (std::int64_t i = 0; i < warp.domain.Voxels(); ++i)
+  {
+    if (image.voxels.data[i] > mean)
+    {
+      const double u[3] = { warp.component[0][i], warp.component[1][i], warp.component[2][i] };
+      double       squares = 0;
+      for (int row = 0; row < 3; ++row)
+      {
+        const double mm = toMm[3 * row] * u[0] + toMm[3 * row + 1] * u[1] + toMm[3 * row + 2] * u[2];
+        squares += mm * mm;
+      }
+      sum += std::sqrt(squares);
+      count += 1;
+      map.largestDisplacement = std::max(map.largestDisplacement, std::sqrt(squares));
+    }
+  }
+  map.meanDisplacement = sum / std::max(count, 1.0);
+}
+
 } // namespace
+
+double
+JacobianMap::Quantile(double share) const
+{
+  const double all = double(std::accumulate(histogram.begin(), histogram.end(), std::int64_t(0)));
+  double       below = 0;
+  std::size_t  bin = 0;
+  while (bin + 1 < histogram.size() && below + double(histogram[bin]) < share * all)
+  {
+    below += double(histogram[bin++]);
+  }
+  return std::exp2((2 * (double(bin) + 0.5) / double(histogram.size()) - 1) * Octaves);
+}
 
 JacobianMap
 MapJacobian(const ffdp::WarpView<const float> & warp, const FloatImage * fixed, const std::vector<SlicePlane> & planes)
@@ -75,5 +114,6 @@ MapJacobian(const ffdp::WarpView<const float> & warp, const FloatImage * fixed, 
       }
     }
   }
+  MeasureDisplacements(warp, fixed, mean, map);
   return map;
 }

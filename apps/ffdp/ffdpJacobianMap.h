@@ -20,14 +20,20 @@
 
 #include "ffdpSlices.h"
 
-/** Jacobian determinants of a warp in some planes, and how often each occurs where the fixed image is brighter than its
- * mean. */
+/** Jacobian determinants of a warp in some planes; how often each occurs, and how far voxels move, where the fixed
+ * image is brighter than its mean. */
 struct JacobianMap
 {
   static constexpr double Octaves = 3; ///< the histogram goes from 1/8 to 8
 
   std::vector<Slice>        slices;
-  std::vector<std::int64_t> histogram; ///< over the logarithm; what is outside counts in the outermost bins
+  std::vector<std::int64_t> histogram;            ///< over the logarithm; what is outside counts in the outermost bins
+  double                    meanDisplacement = 0; ///< mm, in the same voxels
+  double                    largestDisplacement = 0;
+
+  /** The determinant that a share of the voxels is below, to the width of a bin. */
+  double
+  Quantile(double share) const;
 };
 
 /** Memory: some planes. */

@@ -39,10 +39,14 @@ SizeText(const ffdp::Extent & size)
 
 /** A picture of a plane in its true proportions, with letters of the directions and perhaps a drawing on top. */
 std::string
-MakeFigure(const SlicePlane & plane, const Picture & picture, const std::string & caption, const std::string & drawing)
+MakeFigure(const SlicePlane &  plane,
+           const Picture &     picture,
+           const std::string & description,
+           const std::string & caption,
+           const std::string & drawing = "")
 {
   std::string figure = "<figure><div class=\"slice\" style=\"aspect-ratio:" + Print("%.4f", plane.aspect) +
-                       "\"><img alt=\"" + EscapeHtml(plane.title + ", " + caption) + "\" src=\"" +
+                       "\"><img alt=\"" + EscapeHtml(plane.title + ": " + description) + "\" src=\"" +
                        MakeDataUrl(picture) + "\"/>" + drawing;
   const std::pair<const char *, const std::string &> letters[] = {
     { "left", plane.left }, { "right", plane.right }, { "top", plane.top }, { "bottom", plane.bottom }
@@ -54,7 +58,8 @@ MakeFigure(const SlicePlane & plane, const Picture & picture, const std::string 
       figure += std::string("<span class=\"") + letter.first + "\">" + letter.second + "</span>";
     }
   }
-  return figure + "</div><figcaption>" + EscapeHtml(caption) + "</figcaption></figure>\n";
+  return figure + "</div>" + (caption.empty() ? "" : "<figcaption>" + EscapeHtml(caption) + "</figcaption>") +
+         "</figure>\n";
 }
 
 /** The moving image at a step of the way. */
@@ -96,24 +101,27 @@ MakeSlices(const RegisterInputs & inputs, const std::vector<SlicePlane> & planes
     page += "<h3>" + plane.title + " <small>slice " + std::to_string(plane.position + 1) + " of " +
             std::to_string(ends[plane.normal]) + "</small></h3>\n<div class=\"grid columns" +
             std::to_string(states.size() + 1) + "\">\n";
-    page += MakeFigure(plane, PaintGray(plane, fixed[k], window), "Fixed", "");
+    page += MakeFigure(plane, PaintGray(plane, fixed[k], window), "fixed", "Fixed");
     for (const State & state : states)
     {
-      page += MakeFigure(plane, PaintGray(plane, state.slices[k], state.window), state.name, "");
+      page += MakeFigure(plane, PaintGray(plane, state.slices[k], state.window), state.name, state.name);
     }
     page += "<div class=\"legend\"><b>Overlay</b><p><span class=\"fixed\">fixed in green</span>, <span "
             "class=\"moving\">moving in magenta</span>; gray where they agree.</p></div>\n";
     for (const State & state : states)
     {
-      page += MakeFigure(plane, PaintOverlay(plane, fixed[k], window, state.slices[k], state.window), state.name, "");
+      page += MakeFigure(
+        plane, PaintOverlay(plane, fixed[k], window, state.slices[k], state.window), "overlay, " + state.name, "");
     }
     page +=
       "<div class=\"legend\"><b>Checkerboard</b><p>Tiles of the fixed and of the moving image; edges go on across "
       "tiles where they agree.</p></div>\n";
     for (const State & state : states)
     {
-      page +=
-        MakeFigure(plane, PaintCheckerboard(plane, fixed[k], window, state.slices[k], state.window), state.name, "");
+      page += MakeFigure(plane,
+                         PaintCheckerboard(plane, fixed[k], window, state.slices[k], state.window),
+                         "checkerboard, " + state.name,
+                         "");
     }
     page += "</div>\n";
   }
@@ -133,17 +141,32 @@ MakeDeformation(const RegisterInputs &          inputs,
   {
     page += MakeFigure(planes[k],
                        PaintGray(planes[k], linear.slices[k], linear.window),
+                       "grid",
                        planes[k].title + ": the fixed grid, where it lies in the moving image",
                        DrawGrid(planes[k], warp));
   }
   for (std::size_t k = 0; k < planes.size(); ++k)
   {
-    page += MakeFigure(
-      planes[k], PaintJacobian(planes[k], map.slices[k], range), planes[k].title + ": Jacobian determinant", "");
+    page += MakeFigure(planes[k],
+                       PaintJacobian(planes[k], map.slices[k], range),
+                       "Jacobian",
+                       planes[k].title + ": Jacobian determinant");
   }
-  return page + "</div>\n<div class=\"charts\"><figure>" + DrawJacobianHistogram(map, range) +
-         "<figcaption>Where the fixed image is brighter than its mean. Below 1 the warp shrinks, above it stretches; "
-         "folds are yellow in the maps.</figcaption></figure></div>\n";
+  page += "</div>\n<div class=\"charts\"><figure>" + DrawJacobianHistogram(map, range) +
+          "<figcaption>Below 1 the warp shrinks, above it stretches; folds are yellow in the maps.</figcaption>"
+          "</figure>\n<figure><table><tr><th>Jacobian determinant</th><th></th></tr>\n";
+  const auto line = [](const std::string & name, const std::string & value) {
+    return "<tr><td>" + name + "</td><td>" + value + "</td></tr>\n";
+  };
+  for (const int percent : { 1, 25, 50, 75, 99 })
+  {
+    page += line(std::to_string(percent) + " % of voxels below", Print("%.2f", map.Quantile(0.01 * percent)));
+  }
+  page += "<tr><th>Displacement by the warp</th><th></th></tr>\n";
+  page += line("mean", Print("%.2f mm", map.meanDisplacement));
+  page += line("largest", Print("%.2f mm", map.largestDisplacement));
+  return page +
+         "</table><figcaption>All where the fixed image is brighter than its mean.</figcaption></figure></div>\n";
 }
 
 std::string

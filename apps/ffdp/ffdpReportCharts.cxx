@@ -183,9 +183,11 @@ DrawJacobianHistogram(const JacobianMap & map, double range)
              "\" fill=\"rgb(" + Print("%.0f,", 255 * color.red) + Print("%.0f,", 255 * color.green) +
              Print("%.0f", 255 * color.blue) + ")\"/>";
   }
-  for (const double part : { -1.0, -0.5, 0.0, 0.5, 1.0 })
+  const int ticks = octaves > 2 ? 3 : 2; // on each side
+  for (int i = -ticks; i <= ticks; ++i)
   {
-    chart += Label(x(part * octaves), Height - 8, "middle", Print("%.3g", std::exp2(part * octaves)));
+    const double octave = octaves * i / ticks;
+    chart += Label(x(octave), Height - 8, "middle", Print("%.3g", std::exp2(octave)));
   }
   return chart + Label(Left, Top - 8, "start", "share of voxels by Jacobian determinant") + "</svg>";
 }
@@ -193,29 +195,31 @@ DrawJacobianHistogram(const JacobianMap & map, double range)
 std::string
 DrawGrid(const SlicePlane & plane, const ffdp::WarpView<const float> & warp)
 {
-  constexpr int LinesAlongSide = 28, PointsBetweenLines = 4;
-  const int     spacing = std::max(2, (std::max(plane.width, plane.height) + LinesAlongSide / 2) / LinesAlongSide);
-  const int     step = std::max(1, spacing / PointsBetweenLines);
-  const auto    move = [&](int column, int row) {
+  constexpr int    LinesAcross = 26;
+  constexpr double PointsBetweenLines = 4;
+  const double     columns = double(plane.width) / LinesAcross; // from line to line
+  const double     rows = columns * plane.aspect * plane.height / plane.width;
+  const auto       move = [&](double x, double y) {
+    const int    column = std::min(plane.width - 1, int(x)), row = std::min(plane.height - 1, int(y));
     const auto   at = plane.VoxelAt(column, row);
     const double across = warp.Row(plane.across, at[1], at[2])[at[0]] / plane.voxelsPerColumn;
     const double down = warp.Row(plane.down, at[1], at[2])[at[0]] / plane.voxelsPerRow;
-    return Print("%.1f ", column + 0.5 + (plane.flipAcross ? -across : across)) +
-           Print("%.1f", row + 0.5 + (plane.flipDown ? -down : down));
+    return Print("%.1f ", x + (plane.flipAcross ? -across : across)) +
+           Print("%.1f", y + (plane.flipDown ? -down : down));
   };
   std::string path;
-  for (int row = spacing / 2; row < plane.height; row += spacing)
+  for (double y = 0.5 * rows; y < plane.height; y += rows)
   {
-    for (int column = 0; column < plane.width; column += step)
+    for (double x = 0; x <= plane.width; x += columns / PointsBetweenLines)
     {
-      path += (column == 0 ? "M" : "L") + move(column, row);
+      path += (x == 0 ? "M" : "L") + move(x, y);
     }
   }
-  for (int column = spacing / 2; column < plane.width; column += spacing)
+  for (double x = 0.5 * columns; x < plane.width; x += columns)
   {
-    for (int row = 0; row < plane.height; row += step)
+    for (double y = 0; y <= plane.height; y += rows / PointsBetweenLines)
     {
-      path += (row == 0 ? "M" : "L") + move(column, row);
+      path += (y == 0 ? "M" : "L") + move(x, y);
     }
   }
   return "<svg class=\"lines\" viewBox=\"0 0 " + std::to_string(plane.width) + " " + std::to_string(plane.height) +

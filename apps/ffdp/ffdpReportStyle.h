@@ -53,7 +53,7 @@ figcaption { font-size: 13px; margin-top: 4px; }
 .slice .top { top: 6px; left: 50%; transform: translateX(-50%); }
 .slice .bottom { bottom: 6px; left: 50%; transform: translateX(-50%); }
 .lines path { fill: none; stroke: #ffc94d; stroke-width: 0.9; vector-effect: non-scaling-stroke; opacity: 0.9; }
-.legend { background: var(--panel); border-radius: 4px; padding: 12px 14px; font-size: 14px; align-self: stretch; }
+.legend { padding: 0 14px 0 0; font-size: 14px; align-self: center; }
 .legend p { margin: 6px 0 0; font-size: 13px; }
 .fixed { border-bottom: 3px solid #2fbf4f; }
 .moving { border-bottom: 3px solid #d63ad6; }
