@@ -39,6 +39,7 @@ MakeCheckpoint(const RegisterOptions & options)
 {
   ffdp::RegistrationCheckpoint checkpoint;
   checkpoint.directory = options.checkpoint;
+  checkpoint.seconds = options.checkpointSeconds;
   return checkpoint;
 }
 
@@ -217,6 +218,8 @@ AddRegisterCommand(CLI::App & program)
   command->add_option("--log-json", options->logJson, "Write one JSON object per iteration to this file");
   command->add_option(
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
+  command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
+    ->capture_default_str();
   command->add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
   const StageOptions stageOptions = AddStageOptions(*command);

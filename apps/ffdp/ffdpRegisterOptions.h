@@ -32,6 +32,7 @@ struct RegisterOptions
   std::string                preset = "balanced", modality = "same";
   std::vector<StageArgument> stages; ///< in the order of the command line
   std::string                restrictDeformation, logJson, checkpoint;
+  double                     checkpointSeconds = ffdp::RegistrationCheckpoint().seconds;
   unsigned                   threads = 0;
   bool                       quiet = false, noMoments = false, composite = false, noReport = false;
 };

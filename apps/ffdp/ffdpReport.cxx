@@ -135,12 +135,14 @@ MakeDeformation(const RegisterInputs &          inputs,
                 const Warp &                    warp)
 {
   const JacobianMap map = MapJacobian(warp, inputs.fixed, planes);
-  const double      range = ChooseJacobianRange(map);
-  std::string       page = "<div class=\"grid columns3\">\n";
+  Window            dim = linear.window; // so that lines stand out
+  dim.high += dim.high - dim.low;
+  const double range = ChooseJacobianRange(map);
+  std::string  page = "<div class=\"grid columns3\">\n";
   for (std::size_t k = 0; k < planes.size(); ++k)
   {
     page += MakeFigure(planes[k],
-                       PaintGray(planes[k], linear.slices[k], linear.window),
+                       PaintGray(planes[k], linear.slices[k], dim),
                        "grid",
                        planes[k].title + ": the fixed grid, where it lies in the moving image",
                        DrawGrid(planes[k], warp));
