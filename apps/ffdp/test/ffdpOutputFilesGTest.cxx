@@ -19,6 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpGzipWriter.h"
+#include "ffdpImageFiles.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpProgramTestSupport.h"
 
@@ -124,14 +125,14 @@ TEST(GzipWriter, OneStreamOfTheSameBytesForAnyNumberOfThreads)
   for (std::size_t i = 0; i < bytes.size(); ++i)
   {
     // nothing, noise, and something between
-    bytes[i] = i < 1000000 ? '\0' : char(i < 2000000 ? random() & 255 : (random() & 3) + i / 1000);
+    bytes[i] = i < 1000000 ? '\0' : char(random() & (i < 2000000 ? 255 : 3));
   }
   Zip(bytes, folder / "one.gz", 1);
   Zip(bytes, folder / "three.gz", 3);
   EXPECT_TRUE(Unzip(folder / "one.gz") == bytes);
   EXPECT_TRUE(ReadText(folder / "one.gz") == ReadText(folder / "three.gz"));
   EXPECT_TRUE(IsOneMember(folder / "one.gz"));
-  EXPECT_LT(fs::file_size(folder / "one.gz"), 1600000u); // noise is stored, the rest is a third
+  EXPECT_LT(fs::file_size(folder / "one.gz"), 1400000u); // noise is stored, then two bits of each byte
   Zip("", folder / "nothing.gz", 1);
   EXPECT_EQ(Unzip(folder / "nothing.gz"), "");
   EXPECT_TRUE(IsOneMember(folder / "nothing.gz"));
@@ -172,8 +173,9 @@ TEST(NiftiWriter, WritesWhatItkWrites)
     EXPECT_TRUE(Unzip(folder / "ours.nii.gz") == Unzip(folder / "itk.nii.gz")) << planes;
 
     const auto read = Read<Field>(folder / "ours.nii.gz");
+    EXPECT_TRUE(AreOnOneGrid(read, Read<Field>(folder / "itk.nii.gz")));
     EXPECT_EQ(read->GetLargestPossibleRegion(), field->GetLargestPossibleRegion());
-    EXPECT_TRUE(read->IsCongruentImageGeometry(field, 1e-5, 1e-5));
+    EXPECT_TRUE(planes == 1 || AreOnOneGrid(read, field)); // ITK forgets how a single plane was turned
     EXPECT_EQ(std::memcmp(read->GetBufferPointer(), field->GetBufferPointer(), 3 * count * sizeof(float)), 0);
   }
   EXPECT_EQ(ListFolder(folder).size(), 2u); // no header left
