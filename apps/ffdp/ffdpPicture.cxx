@@ -25,6 +25,7 @@ namespace
 {
 
 constexpr int Channels = 3;
+constexpr int CompressionLevel = 5;
 
 void
 AppendNumber(std::string & to, std::uint32_t number)
@@ -54,12 +55,23 @@ Compress(const std::string & bytes)
                 &size,
                 reinterpret_cast<const Bytef *>(bytes.data()),
                 uLong(bytes.size()),
-                Z_BEST_COMPRESSION) != Z_OK)
+                CompressionLevel) != Z_OK)
   {
     throw std::bad_alloc();
   }
   to.resize(size);
   return to;
+}
+
+bool
+IsGray(const Picture & picture)
+{
+  bool gray = true;
+  for (std::size_t i = 0; i < picture.pixels.size() && gray; i += Channels)
+  {
+    gray = picture.pixels[i] == picture.pixels[i + 1] && picture.pixels[i] == picture.pixels[i + 2];
+  }
+  return gray;
 }
 
 std::string
@@ -104,19 +116,22 @@ Picture::Set(int column, int row, const Color & color)
 std::string
 EncodePng(const Picture & picture)
 {
-  std::string header;
+  const bool        gray = IsGray(picture);
+  const std::size_t step = gray ? Channels : 1; // of the numbers that are kept
+  const std::size_t left = gray ? 1 : Channels; // where the pixel on the left is among these
+  std::string       header;
   AppendNumber(header, std::uint32_t(picture.width));
   AppendNumber(header, std::uint32_t(picture.height));
-  header += { char(8), char(2), char(0), char(0), char(0) }; // 8 bits, red green blue, nothing special
+  header += { char(8), char(gray ? 0 : 2), char(0), char(0), char(0) }; // 8 bits, gray or red green blue, plain
   std::string       rows;
   const std::size_t rowBytes = std::size_t(picture.width) * Channels;
   for (int y = 0; y < picture.height; ++y)
   {
     const std::uint8_t * row = &picture.pixels[std::size_t(y) * rowBytes];
-    rows += char(1); // each byte is stored as the difference to the pixel on its left
-    for (std::size_t i = 0; i < rowBytes; ++i)
+    rows += char(1); // each number is stored as the difference to the pixel on its left
+    for (std::size_t i = 0; i < rowBytes; i += step)
     {
-      rows += char(row[i] - (i < Channels ? 0 : row[i - Channels]));
+      rows += char(row[i] - (i < left * step ? 0 : row[i - left * step]));
     }
   }
   std::string png = "\x89PNG\r\n\x1a\n";

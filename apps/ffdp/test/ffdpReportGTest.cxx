@@ -149,28 +149,32 @@ TEST(Report, ShowsFlatImagesAndLinearTransforms)
 TEST(Report, PicturesAreReadAsTheyWerePainted)
 {
   const Folder folder("png");
-  Picture      picture(5, 3);
-  for (int row = 0; row < 3; ++row)
+  for (const bool gray : { false, true })
   {
-    for (int column = 0; column < 5; ++column)
+    Picture picture(5, 3);
+    for (int row = 0; row < 3; ++row)
     {
-      picture.Set(column, row, { column / 5.0, row / 3.0, (column * row) / 15.0 });
+      for (int column = 0; column < 5; ++column)
+      {
+        const double level = column / 5.0;
+        picture.Set(column, row, { level, gray ? level : row / 3.0, gray ? level : (column * row) / 15.0 });
+      }
+    }
+    picture.Set(4, 2, { 2, gray ? 2.0 : -1.0, gray ? 2.0 : 0.5 }); // kept within what a pixel can be
+    EXPECT_EQ(int(picture.pixels[3 * 14]), 255);
+    EXPECT_EQ(int(picture.pixels[3 * 14 + 1]), gray ? 255 : 0);
+    std::ofstream(folder / "a.png", std::ios::binary) << EncodePng(picture);
+    const auto read = Read<itk::Image<itk::RGBPixel<unsigned char>, 2>>(folder / "a.png");
+    ASSERT_EQ(read->GetLargestPossibleRegion().GetSize(0), 5u);
+    ASSERT_EQ(read->GetLargestPossibleRegion().GetSize(1), 3u);
+    for (unsigned int i = 0; i < 15; ++i)
+    {
+      for (unsigned int c = 0; c < 3; ++c)
+      {
+        EXPECT_EQ(read->GetBufferPointer()[i][c], picture.pixels[3 * i + c]);
+      }
     }
   }
-  picture.Set(4, 2, { 2, -1, 0.5 }); // kept within what a pixel can be
-  std::ofstream(folder / "a.png", std::ios::binary) << EncodePng(picture);
-  const auto read = Read<itk::Image<itk::RGBPixel<unsigned char>, 2>>(folder / "a.png");
-  ASSERT_EQ(read->GetLargestPossibleRegion().GetSize(0), 5u);
-  ASSERT_EQ(read->GetLargestPossibleRegion().GetSize(1), 3u);
-  for (unsigned int i = 0; i < 15; ++i)
-  {
-    for (unsigned int c = 0; c < 3; ++c)
-    {
-      EXPECT_EQ(read->GetBufferPointer()[i][c], picture.pixels[3 * i + c]);
-    }
-  }
-  EXPECT_EQ(int(picture.pixels[3 * 14]), 255);
-  EXPECT_EQ(int(picture.pixels[3 * 14 + 1]), 0);
 }
 
 /** A grid whose axes run to other sides of the patient than those of the page. */
