@@ -41,7 +41,8 @@ struct SlicePlane
 
   /** The voxel that a pixel shows. */
   std::array<std::int64_t, 3>
-  VoxelAt(int column, int row) const;};
+  VoxelAt(int column, int row) const;
+};
 
 /** Three planes through the center of the image's intensities; one for a 2-D image. */
 std::vector<SlicePlane>
