@@ -15,34 +15,15 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpCommandError.h"
+#include "ffdpCommandLine.h"
 #include "ffdpCommands.h"
+#include "ffdpInterruption.h"
 
 #include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
 
 #include <iostream>
 #include <new>
-#include <string>
-#include <vector>
-
-namespace
-{
-
-/** The arguments in reverse, as CLI11 wants them. It would take [FILE,1] for a list of two; a space in front hides the
- * bracket, and ReadTransforms() takes it off again. */
-std::vector<std::string>
-ProtectBrackets(int argc, char ** argv)
-{
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i)
-  {
-    arguments.push_back(argv[i][0] == '[' ? std::string(" ") + argv[i] : argv[i]);
-  }
-  return arguments;
-}
-
-} // namespace
 
 int
 main(int argc, char ** argv)
@@ -58,11 +39,17 @@ main(int argc, char ** argv)
   AddInfoCommand(program);
   try
   {
-    program.parse(ProtectBrackets(argc, argv));
+    program.parse(TakeCommandLine(argc, argv));
   }
   catch (const CLI::ParseError & error)
   {
     return program.exit(error) == 0 ? 0 : 2;
+  }
+  catch (const Interrupted & stop)
+  {
+    constexpr int StoppedByUser = 130;
+    std::cerr << "ffdp: " << stop.what() << "\n";
+    return StoppedByUser;
   }
   catch (const std::bad_alloc &)
   {

@@ -19,6 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageGrid.h"
+#include "ffdpNiftiWriter.h"
 
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
@@ -29,7 +30,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
+#include <type_traits>
 #include <vector>
 #include <zlib.h>
 
@@ -165,6 +166,14 @@ void
 Write(const TImage * image, const std::string & file)
 {
   WriteAtomically(file, [&](const std::string & name) {
+    if constexpr (!std::is_same_v<TImage, LabelImage>) // strings of labels repeat, those of floats do not
+    {
+      if (EndsWith(name, ".nii.gz"))
+      {
+        WriteNifti(image, name);
+        return;
+      }
+    }
     auto writer = itk::ImageFileWriter<TImage>::New();
     writer->SetInput(image);
     writer->SetFileName(name);
@@ -218,7 +227,7 @@ EndsWith(const std::string & text, const std::string & end)
 }
 
 bool
-AreOnOneGrid(const FloatImage * a, const FloatImage * b)
+AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b)
 {
   bool same = a->GetLargestPossibleRegion().GetSize() == b->GetLargestPossibleRegion().GetSize();
   for (unsigned int i = 0; i < 3; ++i)
@@ -288,67 +297,9 @@ WriteLabels(const LabelImage * labels, const std::string & file)
 }
 
 void
-WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
+WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file)
 {
-  const fs::path target(file);
-  const fs::path temporary =
-    target.parent_path() / (".ffdp-" + std::to_string(getpid()) + "-" + target.filename().string());
-  std::error_code error;
-  try
-  {
-    write(temporary.string());
-  }
-  catch (const itk::ExceptionObject & failure)
-  {
-    fs::remove(temporary, error);
-    throw CommandError("'" + file + "' cannot be written: " + Reason(failure));
-  }
-  catch (...)
-  {
-    fs::remove(temporary, error);
-    throw;
-  }
-  fs::rename(temporary, target, error);
-  if (error)
-  {
-    const std::string reason = error.message();
-    fs::remove(temporary, error);
-    throw CommandError("'" + file + "' cannot be written: " + reason);
-  }
-}
-
-void
-WriteText(const std::string & text, const std::string & file)
-{
-  WriteAtomically(file, [&](const std::string & name) {
-    std::ofstream out(name);
-    out << text;
-    out.close();
-    if (!out)
-    {
-      throw CommandError("'" + file + "' cannot be written");
-    }
-  });
-}
-
-void
-RequireWritable(const std::string & prefix)
-{
-  const fs::path  parent = fs::path(prefix).parent_path();
-  std::error_code error;
-  if (!parent.empty())
-  {
-    fs::create_directories(parent, error);
-    if (error)
-    {
-      throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
-    }
-  }
-  const std::string folder = parent.empty() ? "." : parent.string();
-  if (access(folder.c_str(), W_OK) != 0)
-  {
-    throw CommandError("the folder '" + folder + "' is not writable");
-  }
+  WriteAtomically(file, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name); });
 }
 
 ffdp::PlacedImage

@@ -18,14 +18,16 @@
 #ifndef ffdpImageFiles_h
 #define ffdpImageFiles_h
 
+#include "ffdpOutputFiles.h"
+
 #include "ffdpRegistration.h"
 
 #include "itkImage.h"
 #include "itkVector.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <vector>
 
 using FloatImage = itk::Image<float, 3>;
 using FieldImage = itk::Image<itk::Vector<float, 3>, 3>;
@@ -42,7 +44,7 @@ ReadImageWithContrast(const std::string & file, const std::string & what);
 
 /** Same size and place, up to a thousandth. */
 bool
-AreOnOneGrid(const FloatImage * a, const FloatImage * b);
+AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b);
 
 /** A mask for an image: 1 where the file is not 0. It must have the grid of that image. */
 FloatImage::Pointer
@@ -58,20 +60,12 @@ WriteField(const FieldImage * field, const std::string & file);
 void
 WriteLabels(const LabelImage * labels, const std::string & file);
 
-/** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
- * as a whole or not at all. */
+/** Displacements in voxels of a grid (three planar volumes) as a field in mm; the file is a .nii.gz. */
 void
-WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
-
-void
-WriteText(const std::string & text, const std::string & file);
+WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file);
 
 bool
 EndsWith(const std::string & text, const std::string & end);
-
-/** Throws unless files that begin with `prefix` can be written; makes the folder if it is missing. */
-void
-RequireWritable(const std::string & prefix);
 
 /** Voxels in place, no copy: the image must live as long as the view. */
 ffdp::PlacedImage

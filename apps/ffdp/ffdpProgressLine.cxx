@@ -17,8 +17,34 @@
  *=========================================================================*/
 #include "ffdpProgressLine.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+namespace
+{
+
+int
+TerminalColumns()
+{
+  constexpr int Usual = 80;
+  winsize       size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? int(size.ws_col) : Usual;
+}
+
+/** 75 as 1:15 */
+std::string
+ClockTime(double seconds)
+{
+  const long whole = long(seconds + 0.5);
+  char       text[32];
+  std::snprintf(text, sizeof(text), "%ld:%02ld", whole / 60, whole % 60);
+  return text;
+}
+
+} // namespace
 
 ProgressLine::ProgressLine(bool quiet)
   : m_Quiet(quiet)
@@ -26,12 +52,52 @@ ProgressLine::ProgressLine(bool quiet)
   , m_Start(std::chrono::steady_clock::now())
 {}
 
-bool
+void
+ProgressLine::UpdateSpeed(const ffdp::RegistrationProgress & p, double seconds, bool newLevel)
+{
+  if (newLevel)
+  {
+    m_LevelSeconds = seconds;
+    m_LevelFraction = p.fraction;
+    m_Speed = m_Speed > 0 ? m_Speed : p.fraction / std::max(seconds, 1e-3);
+  }
+  else if (p.fraction > m_LevelFraction && seconds > m_LevelSeconds)
+  {
+    m_Speed = (p.fraction - m_LevelFraction) / (seconds - m_LevelSeconds);
+  }
+}
+
+void
+ProgressLine::ShowOnTerminal(const ffdp::RegistrationProgress & p, double seconds)
+{
+  constexpr int Width = 24;
+  std::string   bar(Width, '.');
+  std::fill_n(bar.begin(), std::min(Width, int(p.fraction * Width)), '#');
+  char text[256];
+  std::snprintf(text,
+                sizeof(text),
+                "%-10s level %d/%d  %3d/%d  value %10.6f  [%s] %3.0f %%  ",
+                p.stageName,
+                p.level + 1,
+                p.levels,
+                p.iteration,
+                p.iterations,
+                p.value,
+                bar.c_str(),
+                100 * p.fraction);
+  const double left = m_Speed > 0 ? (1 - p.fraction) / m_Speed : 0;
+  std::string  line = text + ClockTime(seconds) + ", " + ClockTime(left) + " left";
+  line.resize(std::min(line.size(), std::size_t(TerminalColumns() - 1))); // a line that wraps cannot be written over
+  std::printf("\r%s\x1b[K", line.c_str());
+  m_Open = true;
+}
+
+void
 ProgressLine::Show(const ffdp::RegistrationProgress & p)
 {
   if (m_Quiet)
   {
-    return true;
+    return;
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - m_Start;
   if (m_Stage != p.stage)
@@ -41,26 +107,10 @@ ProgressLine::Show(const ffdp::RegistrationProgress & p)
   const bool newLevel = m_Stage != p.stage || m_Level != p.level;
   m_Stage = p.stage;
   m_Level = p.level;
+  this->UpdateSpeed(p, passed.count(), newLevel);
   if (m_Terminal)
   {
-    constexpr int Width = 24;
-    char          bar[Width + 1];
-    for (int i = 0; i < Width; ++i)
-    {
-      bar[i] = i < int(p.fraction * Width) ? '#' : '.';
-    }
-    bar[Width] = '\0';
-    const double left = p.fraction > 0 ? passed.count() * (1 - p.fraction) / p.fraction : 0;
-    std::printf("\r%-10s level %d/%d  iteration %3d/%d  value %10.6f  [%s] %4.0f s left \x1b[K",
-                p.stageName,
-                p.level + 1,
-                p.levels,
-                p.iteration,
-                p.iterations,
-                p.value,
-                bar,
-                left);
-    m_Open = true;
+    this->ShowOnTerminal(p, passed.count());
   }
   else if (newLevel || p.iteration % 10 == 0)
   {
@@ -78,7 +128,6 @@ ProgressLine::Show(const ffdp::RegistrationProgress & p)
                 passed.count());
   }
   std::fflush(stdout);
-  return true;
 }
 
 void

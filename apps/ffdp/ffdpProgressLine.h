@@ -22,15 +22,14 @@
 
 #include <chrono>
 
-/** Shows how far a registration is: one line per stage that changes in place on a terminal, a line per level elsewhere.
- */
+/** Shows how far a registration is: on a terminal one line per stage that changes in place, with a bar and the time
+ * that is left; elsewhere plain lines, at the start of a level and every ten iterations. */
 class ProgressLine
 {
 public:
   explicit ProgressLine(bool quiet);
 
-  /** Always true: go on. */
-  bool
+  void
   Show(const ffdp::RegistrationProgress & progress);
 
   /** Ends the line. */
@@ -38,11 +37,21 @@ public:
   Finish();
 
 private:
+  void
+  ShowOnTerminal(const ffdp::RegistrationProgress & progress, double seconds);
+
+  /** By the speed of this level, or of the one before while this one has just begun. */
+  void
+  UpdateSpeed(const ffdp::RegistrationProgress & progress, double seconds, bool newLevel);
+
   bool                                  m_Quiet;
   bool                                  m_Terminal;
   bool                                  m_Open = false;
   int                                   m_Stage = -1;
   int                                   m_Level = -1;
+  double                                m_LevelSeconds = 0; ///< when the level was first seen
+  double                                m_LevelFraction = 0;
+  double                                m_Speed = 0; ///< part of the work per second
   std::chrono::steady_clock::time_point m_Start;
 };
 

@@ -15,114 +15,173 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpCommandError.h"
 #include "ffdpCommands.h"
-#include "ffdpImageFiles.h"
-#include "ffdpPresets.h"
+#include "ffdpInterruption.h"
 #include "ffdpProgressLine.h"
-#include "ffdpResampling.h"
-#include "ffdpTransformFiles.h"
+#include "ffdpRegisterInputs.h"
+#include "ffdpRegisterOutputs.h"
+#include "ffdpReport.h"
+#include "ffdpRunLog.h"
+
+#include "itkMultiThreaderBase.h"
 
 #include <chrono>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <memory>
-#include <sys/resource.h>
 
 namespace
 {
 
-struct Options
+ffdp::RegistrationCheckpoint
+MakeCheckpoint(const RegisterOptions & options)
 {
-  std::string fixed, moving, output, fixedMask, movingMask, initial;
-  std::string preset = "balanced", modality = "same", transform = "deformable";
-  unsigned    threads = 0;
-  bool        quiet = false, noMoments = false, composite = false;
-};
-
-double
-PeakMegabytes()
-{
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return double(usage.ru_maxrss) / 1024;
+  ffdp::RegistrationCheckpoint checkpoint;
+  checkpoint.directory = options.checkpoint;
+  checkpoint.seconds = options.checkpointSeconds;
+  return checkpoint;
 }
 
-/** One direction after the other, each from memory: a warp and ITK's copy of it in doubles are large. */
-void
-WriteOutputs(const Options & options, const ffdp::RegistrationResult & result, FloatImage * fixed, FloatImage * moving)
+ffdp::RegistrationResult
+RunStages(const RegisterOptions & options, const StageList & list, const RegisterInputs & inputs, RunLog & log)
 {
-  const std::string & prefix = options.output;
-  WriteLinear(result.affine, prefix + "0GenericAffine.mat");
-  for (const bool forward : { true, false })
-  {
-    const std::string          inverse = forward ? "" : "Inverse";
-    const std::vector<float> & warp = forward ? result.warp : result.inverseWarp;
-    FieldImage::Pointer        field;
-    if (!warp.empty())
-    {
-      field = MakeField(warp, fixed);
-      WriteField(field, prefix + "1" + inverse + "Warp.nii.gz");
-    }
-    const auto composite = MakeComposite(forward ? result.affine : result.affine.Inverse(), field, forward);
-    field = nullptr;
-    if (options.composite)
-    {
-      WriteComposite(composite, prefix + inverse + "Composite.h5");
-    }
-    const auto warped =
-      forward ? ResampleImage(moving, fixed, composite, "linear") : ResampleImage(fixed, moving, composite, "linear");
-    WriteImage(warped, prefix + inverse + "Warped.nii.gz");
-  }
-}
-
-void
-RunRegister(const Options & options)
-{
-  const auto start = std::chrono::steady_clock::now();
-  RequireWritable(options.output);
-  const auto      fixed = ReadImageWithContrast(options.fixed, "fixed image");
-  const auto      moving = ReadImageWithContrast(options.moving, "moving image");
-  ffdp::ImagePair pair;
-  pair.fixed = PlaceImage(fixed);
-  pair.moving = PlaceImage(moving);
-  FloatImage::Pointer fixedMask, movingMask;
-  if (!options.fixedMask.empty())
-  {
-    fixedMask = ReadMask(options.fixedMask, "fixed mask", fixed);
-    pair.fixedMask = PlaceImage(fixedMask).voxels;
-  }
-  if (!options.movingMask.empty())
-  {
-    movingMask = ReadMask(options.movingMask, "moving mask", moving);
-    pair.movingMask = PlaceImage(movingMask).voxels;
-  }
-  const ffdp::AffineMap initial = options.initial.empty() ? ffdp::AffineMap() : ReadLinear(options.initial);
-  const bool            withMoments = !options.noMoments && options.initial.empty();
-  const auto            stages = MakePreset(options.preset, options.modality == "same", options.transform, withMoments);
-
   const auto   backend = ffdp::MakeCpuBackend(options.threads);
   const auto   self = ffdp::MakeSelfCommunicator();
-  ProgressLine progress(options.quiet);
-  const auto   result = ffdp::Register(
-    *backend, *self, { pair }, initial, stages, [&](const ffdp::RegistrationProgress & p) { return progress.Show(p); });
-  progress.Finish();
-  for (const std::string & note : result.notes)
+  ProgressLine line(options.quiet);
+  const auto   observe = [&](const ffdp::RegistrationProgress & progress) {
+    log.Add(progress);
+    line.Show(progress);
+    return !IsInterrupted();
+  };
+  try
   {
-    std::cout << "note: " << note << "\n";
+    auto result =
+      ffdp::Register(*backend, *self, inputs.pairs, inputs.start, list.stages, observe, MakeCheckpoint(options));
+    line.Finish();
+    return result;
   }
-  WriteOutputs(options, result, fixed, moving);
+  catch (const ffdp::RegistrationAborted &)
+  {
+    line.Finish();
+    throw Interrupted();
+  }
+}
+
+void
+PrintSummary(const ffdp::RegistrationResult & result, bool deformable, double seconds, const OutputSet & outputs)
+{
+  std::cout << std::fixed << std::setprecision(1) << seconds << " s, " << PeakMegabytes() << " MB";
+  if (deformable)
+  {
+    std::cout << std::setprecision(3) << "; smallest Jacobian " << result.smallestJacobian << ", " << result.folds
+              << " folds, inverse within " << result.inverseResidual << " voxels";
+  }
+  std::cout << "\n";
+  for (const std::string & file : outputs.Files())
+  {
+    std::cout << "written: " << file << "\n";
+  }
+}
+
+/** Seconds since it was last asked. */
+class Stopwatch
+{
+public:
+  double
+  Lap()
+  {
+    const auto                          now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - m_Last;
+    m_Last = now;
+    return lap.count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
+};
+
+void
+RunRegister(const RegisterOptions & options)
+{
+  Stopwatch watch;
+  CatchInterruptions();
+  if (options.threads > 0)
+  {
+    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
+  }
+  const StageList list = PlanStages(options);
+  RequireWritable(options.output);
+  OutputSet            outputs(options.output);
+  const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs);
+  StopIfInterrupted();
+  const double secondsReading = watch.Lap();
+  RunLog       log(options.logJson);
+  auto         result = RunStages(options, list, inputs, log);
+  const bool   deformable = !result.warp.empty();
+  result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
+  ReportFacts facts{ list, result, log.Iterations(), secondsReading, watch.Lap(), 0 };
+
+  std::unique_ptr<RegistrationReport> report;
+  if (!options.noReport)
+  {
+    report = std::make_unique<RegistrationReport>(inputs, result); // while the warps are there
+  }
+  WriteRegistration(options, result, inputs);
+  facts.secondsWriting = watch.Lap();
+  if (report)
+  {
+    WriteText(report->MakePage(facts), options.output + "report.html");
+  }
+  outputs.Commit();
+  ffdp::RemoveCheckpoint(MakeCheckpoint(options));
   if (!options.quiet)
   {
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::cout << std::fixed << std::setprecision(1) << seconds.count() << " s, " << PeakMegabytes() << " MB";
-    if (!result.warp.empty())
+    for (const std::string & note : result.notes)
     {
-      std::cout << std::setprecision(3) << "; smallest Jacobian " << result.smallestJacobian << ", " << result.folds
-                << " folds, inverse within " << result.inverseResidual << " voxels";
+      std::cout << "note: " << note << "\n";
     }
-    std::cout << "\nwritten: " << options.output << "0GenericAffine.mat, Warped.nii.gz and the others\n";
+    const double seconds = facts.secondsReading + facts.secondsStages + facts.secondsWriting + watch.Lap();
+    PrintSummary(result, deformable, seconds, outputs);
   }
+}
+
+/** Options that can be given once per stage; what the user meant depends on their order. */
+using StageOptions = std::map<const CLI::Option *, StageOption>;
+
+StageOptions
+AddStageOptions(CLI::App & command)
+{
+  StageOptions options;
+  const auto   add = [&](const std::string & name, StageOption which, const std::string & help) {
+    auto * option = command.add_option(name, help)->type_name("TEXT");
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false)->group("Stages");
+    options[option] = which;
+  };
+  add("-t,--transform",
+      StageOption::Transform,
+      "rigid, affine or deformable (the default): the preset up to that kind; or one stage, as in 'Rigid[0.25]'");
+  add("--metric", StageOption::Metric, "As in 'CC[1,4]', 'MI[fixed.nii,moving.nii,1,32]' or 'MeanSquares'");
+  add("--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
+  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1");
+  add("--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
+  return options;
+}
+
+std::vector<StageArgument>
+CollectInOrder(const CLI::App & command, const StageOptions & options)
+{
+  std::vector<StageArgument>                 arguments;
+  std::map<const CLI::Option *, std::size_t> seen;
+  for (const CLI::Option * option : command.parse_order())
+  {
+    const auto known = options.find(option);
+    if (known != options.end())
+    {
+      arguments.push_back({ known->second, option->results().at(seen[option]++) });
+    }
+  }
+  return arguments;
 }
 
 } // namespace
@@ -130,14 +189,11 @@ RunRegister(const Options & options)
 void
 AddRegisterCommand(CLI::App & program)
 {
-  auto   options = std::make_shared<Options>();
+  auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  command->add_option("-f,--fixed", options->fixed, "The image whose grid is kept")->required();
-  command->add_option("-m,--moving", options->moving, "The image that is brought to it")->required();
+  command->add_option("-f,--fixed", options->fixed, "The image whose grid is kept");
+  command->add_option("-m,--moving", options->moving, "The image that is brought to it");
   command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
-  command->add_option("-t,--transform", options->transform, "rigid, affine or deformable")
-    ->check(CLI::IsMember({ "rigid", "affine", "deformable" }))
-    ->capture_default_str();
   command->add_option("-p,--preset", options->preset, "fast, balanced or accurate")
     ->check(CLI::IsMember({ "fast", "balanced", "accurate" }))
     ->capture_default_str();
@@ -146,10 +202,30 @@ AddRegisterCommand(CLI::App & program)
     ->capture_default_str();
   command->add_option("--fixed-mask", options->fixedMask, "Compare only where this is not 0; on the fixed grid");
   command->add_option("--moving-mask", options->movingMask, "Likewise on the moving grid");
-  command->add_option("-r,--initial-transform", options->initial, "Start from this linear transform");
+  command->add_option("-x,--masks", options->masks, "Both, as [FIXED,MOVING]; NULL for none")->allow_extra_args(false);
+  command->add_option(
+    "-r,--initial-moving-transform,--initial-transform",
+    options->start,
+    "Start from these, in the order of `ffdp apply`: FILE, [FILE,1] for the inverse, a warp first; or "
+    "from [FIXED,MOVING,N], or just [N], with N 0: middles of the images, 1: centers of mass, "
+    "2: origins");
+  command->add_option("--restrict-deformation",
+                      options->restrictDeformation,
+                      "Weights of the fixed grid's axes in warps: 1x1x0 moves nothing along the third");
   command->add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
+  command->add_flag("--no-report", options->noReport, "Do not write PREFIXreport.html");
+  command->add_option("--log-json", options->logJson, "Write one JSON object per iteration to this file");
+  command->add_option(
+    "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
+  command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
+    ->capture_default_str();
   command->add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  command->callback([options] { RunRegister(*options); });
+  const StageOptions stageOptions = AddStageOptions(*command);
+  command->footer(StageHelp);
+  command->callback([options, command, stageOptions] {
+    options->stages = CollectInOrder(*command, stageOptions);
+    RunRegister(*options);
+  });
 }

@@ -1,0 +1,39 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpNiftiWriter_h
+#define ffdpNiftiWriter_h
+
+#include "itkImage.h"
+#include "itkVector.h"
+
+#include <string>
+#include <vector>
+
+/** Compressed NIfTI files (.nii.gz) as ITK writes them, with the header that ITK makes, on all threads and without a
+ * copy of the voxels. Each writes to the very name that it is given. */
+void
+WriteNifti(const itk::Image<float, 3> * image, const std::string & file);
+
+void
+WriteNifti(const itk::Image<itk::Vector<float, 3>, 3> * field, const std::string & file);
+
+/** Displacements in voxels of a grid (three planar volumes) as a field in mm. */
+void
+WriteNiftiWarp(const std::vector<float> & warp, const itk::Image<float, 3> * grid, const std::string & file);
+
+#endif

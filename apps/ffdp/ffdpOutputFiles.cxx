@@ -1,0 +1,195 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpOutputFiles.h"
+
+#include "ffdpCommandError.h"
+
+#include "itkMacro.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+const std::string TemporaryMark = ".ffdp-"; // then the process, '-' and the name that the file will have
+
+OutputSet * theOutputSet = nullptr;
+
+std::string
+TemporaryName(const fs::path & target)
+{
+  return (target.parent_path() / (TemporaryMark + std::to_string(getpid()) + "-" + target.filename().string()))
+    .string();
+}
+
+void
+Rename(const std::string & temporary, const std::string & file)
+{
+  std::error_code error;
+  fs::rename(temporary, file, error);
+  if (error)
+  {
+    const std::string reason = error.message();
+    fs::remove(temporary, error);
+    throw CommandError("'" + file + "' cannot be written: " + reason);
+  }
+}
+
+/** Whether this is the temporary file of a process that is gone, for a name that begins with `start`. */
+bool
+IsLeftover(const std::string & name, const std::string & start)
+{
+  if (name.compare(0, TemporaryMark.size(), TemporaryMark) != 0)
+  {
+    return false;
+  }
+  char *     end = nullptr;
+  const long process = std::strtol(name.c_str() + TemporaryMark.size(), &end, 10);
+  if (process <= 0 || *end != '-' || std::string(end + 1).compare(0, start.size(), start) != 0)
+  {
+    return false;
+  }
+  return process == getpid() || (kill(pid_t(process), 0) != 0 && errno == ESRCH);
+}
+
+/** A message in one line that names the file instead of its temporary name. */
+std::string
+MessageFor(std::string text, const std::string & temporary, const std::string & file)
+{
+  for (char & c : text)
+  {
+    c = c == '\n' ? ' ' : c;
+  }
+  const auto at = text.find(temporary);
+  return at == std::string::npos ? text : text.replace(at, temporary.size(), file);
+}
+
+} // namespace
+
+void
+WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
+{
+  const std::string temporary = TemporaryName(file);
+  std::error_code   ignored;
+  try
+  {
+    write(temporary);
+  }
+  catch (const itk::ExceptionObject & failure)
+  {
+    fs::remove(temporary, ignored);
+    throw CommandError("'" + file + "' cannot be written: " + MessageFor(failure.GetDescription(), temporary, file));
+  }
+  catch (const CommandError & failure)
+  {
+    fs::remove(temporary, ignored);
+    throw CommandError(MessageFor(failure.what(), temporary, file));
+  }
+  catch (...)
+  {
+    fs::remove(temporary, ignored);
+    throw;
+  }
+  if (theOutputSet)
+  {
+    theOutputSet->m_Pending.emplace_back(temporary, file);
+    theOutputSet->m_Files.push_back(file);
+  }
+  else
+  {
+    Rename(temporary, file);
+  }
+}
+
+void
+WriteText(const std::string & text, const std::string & file)
+{
+  WriteAtomically(file, [&](const std::string & name) {
+    std::ofstream out(name, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out)
+    {
+      throw CommandError("'" + file + "' cannot be written");
+    }
+  });
+}
+
+void
+RequireWritable(const std::string & prefix)
+{
+  const fs::path  parent = fs::path(prefix).parent_path();
+  std::error_code error;
+  if (!parent.empty())
+  {
+    fs::create_directories(parent, error);
+    if (error)
+    {
+      throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
+    }
+  }
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (access(folder.c_str(), W_OK) != 0)
+  {
+    throw CommandError("the folder '" + folder + "' is not writable");
+  }
+}
+
+OutputSet::OutputSet(const std::string & prefix)
+{
+  const fs::path  start(prefix);
+  std::error_code error;
+  for (const auto & entry :
+       fs::directory_iterator(start.parent_path().empty() ? fs::path(".") : start.parent_path(), error))
+  {
+    if (IsLeftover(entry.path().filename().string(), start.filename().string()))
+    {
+      std::error_code ignored;
+      fs::remove(entry.path(), ignored);
+    }
+  }
+  theOutputSet = this;
+}
+
+OutputSet::~OutputSet()
+{
+  theOutputSet = nullptr;
+  std::error_code ignored;
+  for (const auto & names : m_Pending)
+  {
+    fs::remove(names.first, ignored);
+  }
+}
+
+void
+OutputSet::Commit()
+{
+  while (!m_Pending.empty())
+  {
+    const auto names = m_Pending.back();
+    m_Pending.pop_back();
+    Rename(names.first, names.second);
+  }
+}

@@ -1,0 +1,69 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpOutputFiles_h
+#define ffdpOutputFiles_h
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
+ * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit(). */
+void
+WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
+
+void
+WriteText(const std::string & text, const std::string & file);
+
+/** Throws unless files that begin with `prefix` can be written; makes the folder if it is missing. */
+void
+RequireWritable(const std::string & prefix);
+
+/** Files that appear together, when all of them are complete. There is at most one at a time. */
+class OutputSet
+{
+public:
+  /** Removes what a run that was killed left behind for this prefix. */
+  explicit OutputSet(const std::string & prefix);
+
+  /** Removes what was not committed. */
+  ~OutputSet();
+  OutputSet(const OutputSet &) = delete;
+  OutputSet &
+  operator=(const OutputSet &) = delete;
+
+  /** Gives all files their names. */
+  void
+  Commit();
+
+  const std::vector<std::string> &
+  Files() const
+  {
+    return m_Files;
+  }
+
+private:
+  friend void
+  WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
+
+  std::vector<std::pair<std::string, std::string>> m_Pending; ///< temporary and final names
+  std::vector<std::string>                         m_Files;   ///< final names of all, also after Commit()
+};
+
+#endif

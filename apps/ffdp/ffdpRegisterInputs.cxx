@@ -1,0 +1,289 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegisterInputs.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpStageText.h"
+#include "ffdpTransformFiles.h"
+
+#include <algorithm>
+#include <map>
+
+namespace
+{
+
+using Point = std::array<double, 3>;
+
+const char * const StartOption = "--initial-moving-transform";
+
+/** Each file is read once, however many pairs it is in. */
+class ImageShelf
+{
+public:
+  explicit ImageShelf(std::vector<FloatImage::Pointer> & keep)
+    : m_Keep(keep)
+  {}
+  FloatImage::Pointer
+  Get(const std::string & file, const std::string & what)
+  {
+    FloatImage::Pointer & image = m_Images[file];
+    if (!image)
+    {
+      image = ReadImageWithContrast(file, what);
+      m_Keep.push_back(image);
+    }
+    return image;
+  }
+
+private:
+  std::map<std::string, FloatImage::Pointer> m_Images;
+  std::vector<FloatImage::Pointer> &         m_Keep;
+};
+
+void
+ReadPairs(const std::vector<ImageNames> & names, RegisterInputs & inputs)
+{
+  ImageShelf shelf(inputs.others);
+  for (const ImageNames & files : names)
+  {
+    const auto fixed = shelf.Get(files.fixed, "fixed image");
+    const auto moving = shelf.Get(files.moving, "moving image");
+    if (!inputs.fixed)
+    {
+      inputs.fixed = fixed;
+      inputs.moving = moving;
+    }
+    else if (!AreOnOneGrid(fixed, inputs.fixed))
+    {
+      throw CommandError("fixed image '" + files.fixed + "' is not on the grid of '" + names.front().fixed + "'");
+    }
+    ffdp::ImagePair pair;
+    pair.fixed = PlaceImage(fixed);
+    pair.moving = PlaceImage(moving);
+    inputs.pairs.push_back(pair);
+  }
+}
+
+/** Where the comparison is made, in all pairs. */
+void
+ReadMasks(const RegisterOptions & options, const std::vector<ImageNames> & names, RegisterInputs & inputs)
+{
+  std::string fixedFile = options.fixedMask, movingFile = options.movingMask;
+  if (!options.masks.empty())
+  {
+    const Source source{ "--masks", Trim(options.masks) };
+    Words        files = SplitList(source.text);
+    if (files.size() > 2 || !fixedFile.empty() || !movingFile.empty())
+    {
+      source.Refuse("is [FIXED,MOVING], and takes the place of --fixed-mask and --moving-mask");
+    }
+    files.resize(2);
+    for (std::string & file : files)
+    {
+      file = file == "NULL" || file == "NA" ? "" : file; // ANTs' words for none
+    }
+    fixedFile = files[0];
+    movingFile = files[1];
+  }
+  if (!fixedFile.empty())
+  {
+    inputs.others.push_back(ReadMask(fixedFile, "fixed mask", inputs.fixed));
+    for (ffdp::ImagePair & pair : inputs.pairs)
+    {
+      pair.fixedMask = PlaceImage(inputs.others.back()).voxels;
+    }
+  }
+  if (!movingFile.empty())
+  {
+    inputs.others.push_back(ReadMask(movingFile, "moving mask", inputs.moving));
+    const auto placed = PlaceImage(inputs.others.back());
+    for (std::size_t i = 0; i < inputs.pairs.size(); ++i)
+    {
+      if (inputs.pairs[i].moving.voxels.domain != placed.voxels.domain)
+      {
+        throw CommandError("moving mask '" + movingFile + "' is not on the grid of '" + names[i].moving + "'");
+      }
+      inputs.pairs[i].movingMask = placed.voxels;
+    }
+  }
+}
+
+Point
+PhysicalOf(const FloatImage * image, const Point & index)
+{
+  return PlaceImage(image).indexToPhysical(index);
+}
+
+Point
+MiddleOf(const FloatImage * image)
+{
+  const auto size = image->GetBufferedRegion().GetSize();
+  return PhysicalOf(image, { { 0.5 * (size[0] - 1.0), 0.5 * (size[1] - 1.0), 0.5 * (size[2] - 1.0) } });
+}
+
+/** Of the intensities above the smallest. */
+Point
+CenterOfMass(const FloatImage * image)
+{
+  const auto    voxels = PlaceImage(image).voxels;
+  const float * begin = voxels.data;
+  const float   smallest = *std::min_element(begin, begin + voxels.domain.Voxels());
+  double        mass = 0;
+  Point         sum{ { 0, 0, 0 } };
+  for (std::int64_t z = 0; z < voxels.domain.z; ++z)
+  {
+    for (std::int64_t y = 0; y < voxels.domain.y; ++y)
+    {
+      const float * row = voxels.Row(y, z);
+      double        rowMass = 0, rowMoment = 0;
+      for (std::int64_t x = 0; x < voxels.domain.x; ++x)
+      {
+        const double weight = double(row[x]) - smallest;
+        rowMass += weight;
+        rowMoment += weight * double(x);
+      }
+      mass += rowMass;
+      sum[0] += rowMoment;
+      sum[1] += rowMass * double(y);
+      sum[2] += rowMass * double(z);
+    }
+  }
+  return PhysicalOf(image, { { sum[0] / mass, sum[1] / mass, sum[2] / mass } });
+}
+
+/** The shift that brings a place of the fixed image to that of the moving one: ANTs' 0 middles, 1 centers of mass, 2
+ * origins. */
+ffdp::AffineMap
+AlignPlaces(const Source & source, const std::string & which, const FloatImage * fixed, const FloatImage * moving)
+{
+  const auto place = [&](const FloatImage * image) {
+    return which == "0" ? MiddleOf(image) : which == "1" ? CenterOfMass(image) : PhysicalOf(image, { { 0, 0, 0 } });
+  };
+  if (which != "0" && which != "1" && which != "2")
+  {
+    source.Refuse("the last number is 0 (middles of the images), 1 (centers of mass) or 2 (origins)");
+  }
+  const Point     from = place(fixed), to = place(moving);
+  ffdp::AffineMap map;
+  for (int i = 0; i < 3; ++i)
+  {
+    map.offset[i] = to[std::size_t(i)] - from[std::size_t(i)];
+  }
+  return map;
+}
+
+/** FILE, [FILE,1] for its inverse, [FIXED,MOVING,0|1|2] or [0|1|2]. */
+ffdp::AffineMap
+ReadLinearStart(const Source & source, RegisterInputs & inputs)
+{
+  if (source.text.front() != '[')
+  {
+    return ReadLinear(source.text);
+  }
+  const Words fields = SplitList(source.text);
+  if (fields.size() == 1)
+  {
+    return AlignPlaces(source, fields[0], inputs.fixed, inputs.moving);
+  }
+  if (fields.size() == 3)
+  {
+    return AlignPlaces(source, fields[2], ReadImage(fields[0], "fixed image"), ReadImage(fields[1], "moving image"));
+  }
+  if (fields.size() != 2 || (fields[1] != "0" && fields[1] != "1"))
+  {
+    source.Refuse("is not of the form FILE, [FILE,1] or [FIXED,MOVING,1]");
+  }
+  const ffdp::AffineMap map = ReadLinear(fields[0]);
+  return fields[1] == "1" ? map.Inverse() : map;
+}
+
+bool
+IsWarp(const std::string & file)
+{
+  for (const char * end : { ".nii", ".nii.gz", ".mha", ".mhd", ".nrrd" })
+  {
+    if (EndsWith(file, end))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** From a field in mm to planar displacements in voxels. */
+void
+ReadStartWarp(const std::string & file, RegisterInputs & inputs)
+{
+  const auto field = ReadField(file);
+  if (!AreOnOneGrid(field, inputs.fixed))
+  {
+    throw CommandError("displacement field '" + file + "' is not on the grid of the fixed image");
+  }
+  const ffdp::PlacedImage fixed = PlaceImage(inputs.fixed);
+  const ffdp::AffineMap   toVoxels = fixed.indexToPhysical.Inverse();
+  const auto              count = std::size_t(fixed.voxels.domain.Voxels());
+  inputs.startWarp.resize(3 * count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    const auto & v = field->GetBufferPointer()[i];
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      const double * row = toVoxels.matrix + 3 * c;
+      inputs.startWarp[c * count + i] = float(row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+    }
+  }
+  inputs.start.warp = ffdp::WarpView<const float>::Planar(inputs.startWarp.data(), fixed.voxels.domain);
+}
+
+/** In the order of `ffdp apply`: what stands first is applied to a point of the fixed image first. */
+void
+ReadStart(const std::vector<std::string> & entries, RegisterInputs & inputs)
+{
+  for (std::size_t i = 0; i < entries.size(); ++i)
+  {
+    const Source source{ StartOption, Trim(entries[i]) };
+    if (source.text.empty())
+    {
+      source.Refuse("is empty");
+    }
+    if (!IsWarp(source.text))
+    {
+      inputs.start.affine = ffdp::Compose(ReadLinearStart(source, inputs), inputs.start.affine);
+    }
+    else if (i > 0)
+    {
+      source.Refuse("a displacement field must come first: it is applied before linear transforms");
+    }
+    else
+    {
+      ReadStartWarp(source.text, inputs);
+    }
+  }
+}
+
+} // namespace
+
+RegisterInputs
+ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs)
+{
+  RegisterInputs inputs;
+  ReadPairs(pairs, inputs);
+  ReadMasks(options, pairs, inputs);
+  ReadStart(options.start, inputs);
+  return inputs;
+}

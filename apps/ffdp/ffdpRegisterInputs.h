@@ -1,0 +1,37 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpRegisterInputs_h
+#define ffdpRegisterInputs_h
+
+#include "ffdpImageFiles.h"
+#include "ffdpRegisterOptions.h"
+
+/** The images, masks and the start of a registration, read and checked, and what keeps them in memory. */
+struct RegisterInputs
+{
+  FloatImage::Pointer              fixed, moving; ///< of the first pair
+  std::vector<ffdp::ImagePair>     pairs;
+  ffdp::RegistrationStart          start;
+  std::vector<FloatImage::Pointer> others; ///< images of other pairs, and masks
+  std::vector<float>               startWarp;
+};
+
+RegisterInputs
+ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs);
+
+#endif

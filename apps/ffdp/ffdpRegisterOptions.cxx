@@ -1,0 +1,97 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegisterOptions.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpPresets.h"
+#include "ffdpStageText.h"
+
+#include <algorithm>
+
+namespace
+{
+
+using Stage = ffdp::RegistrationStage;
+
+/** Someone who gives ANTs' letters gets told, instead of reading that a file called 4x2x1 does not exist. */
+void
+RefuseLettersOfAnts(const RegisterOptions & options)
+{
+  if (options.fixed.find_first_not_of("0123456789x") == std::string::npos && !options.fixed.empty())
+  {
+    throw CommandError("-f '" + options.fixed + "': -f is the fixed image here; shrink factors are --shrink-factors");
+  }
+  if (options.moving.find('[') != std::string::npos)
+  {
+    throw CommandError("-m '" + options.moving + "': -m is the moving image here; metrics are --metric");
+  }
+}
+
+StageList
+PlanPreset(const RegisterOptions & options, const ImageNames & images)
+{
+  std::string transform = "deformable";
+  for (const StageArgument & argument : options.stages)
+  {
+    if (argument.option != StageOption::Transform || options.stages.size() > 1)
+    {
+      throw CommandError("stages one by one need a --transform with brackets first, as in --transform 'Rigid[0.25]'");
+    }
+    transform = Trim(argument.value);
+    if (transform != "rigid" && transform != "affine" && transform != "deformable")
+    {
+      throw CommandError("--transform '" + transform +
+                         "': neither rigid, affine or deformable nor a stage with brackets like Rigid[0.25]");
+    }
+  }
+  if (images.fixed.empty() || images.moving.empty())
+  {
+    throw CommandError("--fixed and --moving are needed");
+  }
+  const bool withMoments = !options.noMoments && options.start.empty();
+  StageList  list;
+  list.stages = MakePreset(options.preset, options.modality == "same", transform, withMoments);
+  list.pairs = { images };
+  return list;
+}
+
+} // namespace
+
+StageList
+PlanStages(const RegisterOptions & options)
+{
+  RefuseLettersOfAnts(options);
+  const ImageNames images{ options.fixed, options.moving };
+  if (images.fixed.empty() != images.moving.empty())
+  {
+    throw CommandError("--fixed and --moving go together");
+  }
+  const bool oneByOne = std::any_of(options.stages.begin(), options.stages.end(), [](const StageArgument & argument) {
+    return argument.option == StageOption::Transform && IsStage(argument.value);
+  });
+  StageList  list = oneByOne ? ParseStages(options.stages, images) : PlanPreset(options, images);
+  if (!options.restrictDeformation.empty())
+  {
+    const auto weights = ParseAxisWeights(options.restrictDeformation);
+    for (Stage & stage : list.stages)
+    {
+      std::copy(weights.begin(), weights.end(), stage.axisWeight);
+    }
+  }
+  return list;
+}

@@ -1,0 +1,72 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRunLog.h"
+
+#include "ffdpCommandError.h"
+
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+double
+PeakMegabytes()
+{
+  constexpr double KilobytesPerMegabyte = 1024;
+  rusage           usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) / KilobytesPerMegabyte;
+}
+
+RunLog::RunLog(const std::string & file)
+  : m_Name(file)
+  , m_Start(std::chrono::steady_clock::now())
+{
+  if (!file.empty())
+  {
+    m_File.open(file);
+    if (!m_File)
+    {
+      throw CommandError("the log '" + file + "' cannot be written");
+    }
+  }
+}
+
+void
+RunLog::Add(const ffdp::RegistrationProgress & progress)
+{
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - m_Start;
+  m_Iterations.push_back({ progress, passed.count(), PeakMegabytes() });
+  if (m_Name.empty())
+  {
+    return;
+  }
+  nlohmann::ordered_json line;
+  line["stage"] = progress.stage;
+  line["name"] = progress.stageName;
+  line["level"] = progress.level;
+  line["size"] = { progress.levelSize.x, progress.levelSize.y, progress.levelSize.z };
+  line["iteration"] = progress.iteration;
+  line["value"] = progress.value;
+  line["step"] = progress.step;
+  line["seconds"] = passed.count();
+  line["fraction"] = progress.fraction;
+  m_File << line.dump() << std::endl;
+  if (!m_File)
+  {
+    throw CommandError("the log '" + m_Name + "' cannot be written: is the disk full?");
+  }
+}
