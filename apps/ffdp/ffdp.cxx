@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpImageFiles.h"
 
 #include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
@@ -55,6 +56,9 @@ main(int argc, char ** argv)
   AddApplyCommand(program);
   AddEvaluateCommand(program);
   AddSynthesizeCommand(program);
+  AddComposeCommand(program);
+  AddInvertCommand(program);
+  AddJacobianCommand(program);
   AddInfoCommand(program);
   try
   {
@@ -71,7 +75,7 @@ main(int argc, char ** argv)
   }
   catch (const itk::ExceptionObject & error)
   {
-    std::cerr << "ffdp: " << error.GetDescription() << "\n";
+    std::cerr << "ffdp: " << OneLine(error) << "\n";
     return 1;
   }
   catch (const std::exception & error)
