@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommandLine.h"
 #include "ffdpCommands.h"
+#include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 
 #include "itkFFDPConfiguration.h"
@@ -36,6 +37,9 @@ main(int argc, char ** argv)
   AddApplyCommand(program);
   AddEvaluateCommand(program);
   AddSynthesizeCommand(program);
+  AddComposeCommand(program);
+  AddInvertCommand(program);
+  AddJacobianCommand(program);
   AddInfoCommand(program);
   try
   {
@@ -58,7 +62,7 @@ main(int argc, char ** argv)
   }
   catch (const itk::ExceptionObject & error)
   {
-    std::cerr << "ffdp: " << error.GetDescription() << "\n";
+    std::cerr << "ffdp: " << OneLine(error) << "\n";
     return 1;
   }
   catch (const std::exception & error)

@@ -17,11 +17,12 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpPointFiles.h"
+#include "ffdpRawImages.h"
 #include "ffdpResampling.h"
 
-#include <fstream>
+#include <algorithm>
 #include <memory>
-#include <sstream>
 
 namespace
 {
@@ -32,66 +33,61 @@ struct Options
   std::vector<std::string> transforms;
 };
 
-/** Points in mm (LPS), one per line as x,y,z with anything behind them; a first line without numbers is a header. */
 void
-ApplyToPoints(const Options & options, const CompositeType * transform)
+ApplyToPoints(const Options & options)
 {
-  std::ifstream in(options.image);
-  if (!in)
+  PointTable table = ReadPoints(options.image, "points");
+  const auto transform = ReadTransforms(options.transforms);
+  for (PointTable::Row & row : table.rows)
   {
-    throw CommandError("points '" + options.image + "' cannot be opened");
+    const auto moved = transform->TransformPoint(CompositeType::InputPointType(row.point.data()));
+    std::copy_n(moved.GetDataPointer(), 3, row.point.begin());
   }
-  std::ostringstream out;
-  out.precision(10);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number)
+  WritePoints(table, options.output);
+}
+
+/** Volume by volume; vectors are resampled like any values, and not turned. */
+void
+ApplyToImage(const Options & options)
+{
+  const auto grid = ReadGrid(options.reference, "reference image");
+  RawImage   image = ReadRawImage(options.image, "image", true);
+  if (image.components != 1 && options.interpolation == "label")
   {
-    std::istringstream            fields(line);
-    CompositeType::InputPointType point;
-    char                          comma = ',';
-    bool                          good = true;
-    for (unsigned int c = 0; c < 3 && good; ++c)
-    {
-      good = bool(fields >> point[c]) && (c == 2 || bool(fields >> comma));
-    }
-    if (!good || comma != ',')
-    {
-      if (number == 1 && !line.empty())
-      {
-        out << line << "\n";
-        continue;
-      }
-      if (line.find_first_not_of(" \t\r") == std::string::npos)
-      {
-        continue;
-      }
-      throw CommandError("points '" + options.image + "', line " + std::to_string(number) + ": not of the form x,y,z");
-    }
-    std::string rest;
-    std::getline(fields, rest);
-    const auto moved = transform->TransformPoint(point);
-    out << moved[0] << "," << moved[1] << "," << moved[2] << rest << "\n";
+    throw CommandError("image '" + options.image + "' has " + std::to_string(image.components) +
+                       " values per voxel; a label map has one");
   }
-  WriteText(out.str(), options.output);
+  const auto   transform = ReadTransforms(options.transforms);
+  RawImageKind kind = image;
+  if (options.interpolation == "linear")
+  {
+    kind.component = itk::IOComponentEnum::FLOAT;
+    // colors are bytes
+    kind.pixel = image.components == 1 ? itk::IOPixelEnum::SCALAR : itk::IOPixelEnum::VECTOR;
+  }
+  RawImage result = MakeRawImage(kind, grid);
+  for (itk::SizeValueType v = 0; v < image.volumes; ++v)
+  {
+    ResamplePixels(image.Volume(v), image.grid, transform, options.interpolation, result.Volume(v), grid);
+  }
+  WriteRawImage(result, options.output);
 }
 
 void
 RunApply(const Options & options)
 {
-  RequireWritable(options.output);
   if (EndsWith(options.image, ".csv"))
   {
-    ApplyToPoints(options, ReadTransforms(options.transforms));
+    RequireWritableFile(options.output);
+    ApplyToPoints(options);
     return;
   }
   if (options.reference.empty())
   {
     throw CommandError("an image needs a grid to be resampled on: give --reference");
   }
-  const auto image = ReadImage(options.image, "image");
-  const auto reference = ReadImage(options.reference, "reference image");
-  const auto transform = ReadTransforms(options.transforms);
-  WriteImage(ResampleImage(image, reference, transform, options.interpolation), options.output);
+  RequireWritableImage(options.output);
+  ApplyToImage(options);
 }
 
 } // namespace
@@ -101,14 +97,20 @@ AddApplyCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
   auto * command = program.add_subcommand("apply", "Apply transforms to an image, a label map or points");
-  command->add_option("-i,--input", options->image, "Image, or points as x,y,z in mm in a .csv file")->required();
+  command
+    ->add_option(
+      "-i,--input", options->image, "Image (also 4-D, or of vectors), or points as x,y,z in mm (LPS) in a .csv file")
+    ->required();
   command->add_option("-r,--reference", options->reference, "Image whose grid the result has (not for points)");
   command
     ->add_option("-t,--transform",
                  options->transforms,
                  "Transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat; [FILE,1] inverts a linear one")
     ->required();
-  command->add_option("-n,--interpolation", options->interpolation, "linear, nearest or label")
+  command
+    ->add_option("-n,--interpolation",
+                 options->interpolation,
+                 "linear (writes floats), nearest or label (the label with most weight); these keep the type")
     ->check(CLI::IsMember({ "linear", "nearest", "label" }))
     ->capture_default_str();
   command->add_option("-o,--output", options->output, "File to write")->required();

@@ -30,6 +30,12 @@ AddEvaluateCommand(CLI::App & program);
 void
 AddSynthesizeCommand(CLI::App & program);
 void
+AddComposeCommand(CLI::App & program);
+void
+AddInvertCommand(CLI::App & program);
+void
+AddJacobianCommand(CLI::App & program);
+void
 AddInfoCommand(CLI::App & program);
 
 #endif

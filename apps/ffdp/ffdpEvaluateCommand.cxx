@@ -17,92 +17,194 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
-#include "ffdpImageFiles.h"
+#include "ffdpFields.h"
+#include "ffdpImageScores.h"
+#include "ffdpLabelScores.h"
+#include "ffdpLandmarks.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdio>
-#include <map>
+#include <iostream>
 #include <memory>
 
 namespace
 {
 
+using Json = nlohmann::ordered_json;
+
 struct Options
 {
-  std::string fixedLabels, movedLabels, json;
+  std::string              fixedLabels, movedLabels, fixed, moved, mask, warp, fixedPoints, movingPoints, json;
+  std::vector<std::string> transforms;
+  bool                     withoutSurfaces = false;
 };
 
-struct Overlap
+/** Voxels are compared one by one, so sizes must agree; what the headers say of their place is the user's business. */
+void
+RequireOneSize(const itk::ImageBase<3> * fixed,
+               const std::string &       fixedFile,
+               const itk::ImageBase<3> * moved,
+               const std::string &       movedFile)
 {
-  double fixed = 0, moved = 0, both = 0;
-
-  double
-  Dice() const
+  if (fixed->GetLargestPossibleRegion().GetSize() != moved->GetLargestPossibleRegion().GetSize())
   {
-    return 2 * both / (fixed + moved);
+    throw CommandError("'" + fixedFile + "' and '" + movedFile +
+                       "' differ in size: apply the transform to the moving one first");
   }
-};
+  if (!AreOnOneGrid(moved, fixed))
+  {
+    std::cerr << "ffdp: warning: the headers of '" << fixedFile << "' and '" << movedFile
+              << "' place them differently; they are compared voxel by voxel, on the grid of the first\n";
+  }
+}
 
-std::map<int, Overlap>
-CompareLabels(const FloatImage * fixed, const FloatImage * moved)
+void
+EvaluateLabels(const Options & options, Json & json)
 {
-  std::map<int, Overlap> overlaps;
-  const auto             count = fixed->GetBufferedRegion().GetNumberOfPixels();
-  for (itk::SizeValueType i = 0; i < count; ++i)
+  LabelMap fixed = ReadLabelMap(options.fixedLabels, "fixed labels");
+  LabelMap moved = ReadLabelMap(options.movedLabels, "moved labels");
+  RequireOneSize(fixed.image, options.fixedLabels, moved.image, options.movedLabels);
+  if (fixed.labels.size() == 1 && fixed.labels[0] == 0)
   {
-    const int a = int(std::lround(fixed->GetBufferPointer()[i]));
-    const int b = int(std::lround(moved->GetBufferPointer()[i]));
-    overlaps[a].fixed += 1;
-    overlaps[b].moved += 1;
-    overlaps[a].both += a == b ? 1 : 0;
+    throw CommandError("fixed labels '" + options.fixedLabels + "' are empty: there is no label but 0");
   }
-  overlaps.erase(0);
-  return overlaps;
+  const LabelScores scores = CompareLabelMaps(fixed, moved, !options.withoutSurfaces);
+  Json              perLabel = Json::array();
+  std::printf("%12s %12s %12s %8s %10s\n", "label", "fixed", "moved", "Dice", "HD90 (mm)");
+  for (const LabelScore & score : scores.labels)
+  {
+    char hd90[32] = "-";
+    if (std::isfinite(score.hd90))
+    {
+      std::snprintf(hd90, sizeof(hd90), "%.4f", score.hd90);
+    }
+    std::printf("%12lld %12lld %12lld %8.4f %10s\n",
+                static_cast<long long>(score.label),
+                static_cast<long long>(score.fixedVoxels),
+                static_cast<long long>(score.movedVoxels),
+                score.Dice(),
+                hd90);
+    perLabel.push_back({ { "label", score.label },
+                         { "dice", score.Dice() },
+                         { "fixed_voxels", score.fixedVoxels },
+                         { "moved_voxels", score.movedVoxels },
+                         { "hd90_mm", score.hd90 } });
+  }
+  std::printf("mean Dice %.4f, weighted by the inverse of volume %.4f, over %d labels\n",
+              scores.meanDice,
+              scores.inverseVolumeWeightedDice,
+              scores.count);
+  json["labels"] = perLabel;
+  json["label_count"] = scores.count;
+  json["mean_dice"] = scores.meanDice;
+  json["inverse_volume_weighted_dice"] = scores.inverseVolumeWeightedDice;
+  if (!options.withoutSurfaces)
+  {
+    std::printf("mean cumulative HD90 %.4f mm, over %d labels\n", scores.meanHd90, scores.hd90Count);
+    json["mean_hd90_mm"] = scores.meanHd90;
+    json["hd90_label_count"] = scores.hd90Count;
+  }
+}
+
+void
+EvaluateImages(const Options & options, Json & json)
+{
+  const auto          fixed = ReadImageWithContrast(options.fixed, "fixed image");
+  const auto          moved = ReadImageWithContrast(options.moved, "moved image");
+  FloatImage::Pointer mask;
+  RequireOneSize(fixed, options.fixed, moved, options.moved);
+  if (!options.mask.empty())
+  {
+    mask = ReadMask(options.mask, "mask", fixed);
+  }
+  const ImageScores scores = CompareImages(fixed, moved, mask);
+  std::printf("NCC %.5f, LNCC %.5f, MI %.5f nats, over %lld voxels\n",
+              scores.correlation,
+              scores.localCorrelation,
+              scores.mutualInformation,
+              static_cast<long long>(scores.voxels));
+  json["images"] = { { "voxels", scores.voxels },
+                     { "ncc", scores.correlation },
+                     { "lncc", scores.localCorrelation },
+                     { "mi_nats", scores.mutualInformation } };
+}
+
+void
+EvaluateWarp(const Options & options, Json & json)
+{
+  const FieldMeasure measure = MeasureField(ReadField(options.warp));
+  const double       share = double(measure.notPositive) / double(measure.voxels);
+  std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels (%.4g %%)\n",
+              measure.smallestJacobian,
+              measure.largestJacobian,
+              measure.meanJacobian,
+              static_cast<long long>(measure.notPositive),
+              static_cast<long long>(measure.voxels),
+              100 * share);
+  std::printf(
+    "displacement %.4f mm on average, %.4f mm at most\n", measure.meanDisplacement, measure.largestDisplacement);
+  json["warp"] = { { "voxels", measure.voxels },
+                   { "smallest_jacobian", measure.smallestJacobian },
+                   { "largest_jacobian", measure.largestJacobian },
+                   { "mean_jacobian", measure.meanJacobian },
+                   { "not_positive_voxels", measure.notPositive },
+                   { "not_positive_share", share },
+                   { "mean_displacement_mm", measure.meanDisplacement },
+                   { "largest_displacement_mm", measure.largestDisplacement } };
+}
+
+void
+EvaluateLandmarks(const Options & options, Json & json)
+{
+  const PointTable     fixed = ReadPoints(options.fixedPoints, "fixed points");
+  const PointTable     moving = ReadPoints(options.movingPoints, "moving points");
+  const LandmarkErrors errors = CompareLandmarks(fixed, moving, ReadTransforms(options.transforms));
+  std::printf("landmark error %.4f mm on average, median %.4f, largest %.4f, over %zu points\n",
+              errors.mean,
+              errors.median,
+              errors.largest,
+              errors.errors.size());
+  json["landmarks"] = { { "count", errors.errors.size() },
+                        { "mean_mm", errors.mean },
+                        { "median_mm", errors.median },
+                        { "largest_mm", errors.largest },
+                        { "errors_mm", errors.errors } };
 }
 
 void
 RunEvaluate(const Options & options)
 {
-  const auto fixed = ReadImage(options.fixedLabels, "fixed labels");
-  const auto moved = ReadImage(options.movedLabels, "moved labels");
-  if (fixed->GetLargestPossibleRegion().GetSize() != moved->GetLargestPossibleRegion().GetSize())
+  const struct
   {
-    throw CommandError("the label maps differ in size: apply the transform to the moving one first");
-  }
-  nlohmann::json perLabel = nlohmann::json::array();
-  double         sum = 0, weighted = 0, weights = 0;
-  int            count = 0;
-  std::printf("%8s %12s %12s %8s\n", "label", "fixed", "moved", "Dice");
-  for (const auto & entry : CompareLabels(fixed, moved))
-  {
-    const Overlap & overlap = entry.second;
-    std::printf("%8d %12.0f %12.0f %8.4f\n", entry.first, overlap.fixed, overlap.moved, overlap.Dice());
-    perLabel.push_back({ { "label", entry.first },
-                         { "dice", overlap.Dice() },
-                         { "fixed_voxels", overlap.fixed },
-                         { "moved_voxels", overlap.moved } });
-    if (overlap.fixed > 0)
-    {
-      sum += overlap.Dice();
-      weighted += overlap.Dice() / overlap.fixed;
-      weights += 1 / overlap.fixed;
-      ++count;
-    }
-  }
-  if (count == 0)
-  {
-    throw CommandError("the fixed labels are empty: there is no label but 0");
-  }
-  std::printf(
-    "mean Dice %.4f, weighted by the inverse of volume %.4f, over %d labels\n", sum / count, weighted / weights, count);
+    bool asked;
+    void (*evaluate)(const Options &, Json &);
+  } parts[] = { { !options.fixedLabels.empty(), EvaluateLabels },
+                { !options.fixed.empty(), EvaluateImages },
+                { !options.warp.empty(), EvaluateWarp },
+                { !options.fixedPoints.empty(), EvaluateLandmarks } };
+  bool any = false;
+  Json json;
   if (!options.json.empty())
   {
-    const nlohmann::json all = { { "labels", perLabel },
-                                 { "mean_dice", sum / count },
-                                 { "inverse_volume_weighted_dice", weighted / weights } };
-    WriteText(all.dump(2) + "\n", options.json);
+    RequireWritableFile(options.json);
+  }
+  for (const auto & part : parts)
+  {
+    if (part.asked)
+    {
+      part.evaluate(options, json);
+      any = true;
+    }
+  }
+  if (!any)
+  {
+    throw CommandError("there is nothing to evaluate: give label maps, images, a warp or points (see --help)");
+  }
+  if (!options.json.empty())
+  {
+    WriteText(json.dump(2) + "\n", options.json);
   }
 }
 
@@ -112,9 +214,30 @@ void
 AddEvaluateCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("evaluate", "Compare label maps: Dice per label, and means");
-  command->add_option("--fixed-labels", options->fixedLabels, "Label map of the fixed image")->required();
-  command->add_option("--moved-labels", options->movedLabels, "Label map that was brought to its grid")->required();
-  command->add_option("--json", options->json, "Also write the figures to this file");
+  auto * command = program.add_subcommand("evaluate", "Say how good a registration is; any of the parts below");
+  auto * fixedLabels = command->add_option("--fixed-labels", options->fixedLabels, "Label map of the fixed image");
+  auto * movedLabels =
+    command->add_option("--moved-labels", options->movedLabels, "Label map that was brought to its grid");
+  command->add_flag("--no-surfaces", options->withoutSurfaces, "Leave HD90 of the labels out, which takes longest")
+    ->needs(fixedLabels);
+  auto * fixed = command->add_option("--fixed", options->fixed, "The fixed image");
+  auto * moved = command->add_option("--moved", options->moved, "An image that was brought to its grid");
+  command->add_option("--mask", options->mask, "Compare the images only where this is not 0")->needs(fixed);
+  command->add_option("--warp", options->warp, "A displacement field: folding and size");
+  auto * fixedPoints = command->add_option("--fixed-points", options->fixedPoints, "Landmarks as x,y,z in mm (.csv)");
+  auto * movingPoints =
+    command->add_option("--moving-points", options->movingPoints, "Where they are in the moving image");
+  command
+    ->add_option("-t,--transform",
+                 options->transforms,
+                 "What takes the fixed points there, in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat")
+    ->needs(fixedPoints);
+  command->add_option("--json", options->json, "Also write all figures to this file");
+  fixedLabels->needs(movedLabels);
+  movedLabels->needs(fixedLabels);
+  fixed->needs(moved);
+  moved->needs(fixed);
+  fixedPoints->needs(movingPoints);
+  movingPoints->needs(fixedPoints);
   command->callback([options] { RunEvaluate(*options); });
 }

@@ -18,44 +18,46 @@
 #include "ffdpImageFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpFileCompleteness.h"
 #include "ffdpImageGrid.h"
+#include "ffdpLibraryChatter.h"
 #include "ffdpNiftiWriter.h"
+#include "ffdpTypedImages.h"
 
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
 #include "itkImageIOFactory.h"
+#include "vnl/vnl_det.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <type_traits>
+#include <sstream>
 #include <vector>
-#include <zlib.h>
-
-namespace
-{
 
 namespace fs = std::filesystem;
 
-/** The part of ITK's message that tells something, in one line. */
 std::string
-Reason(const itk::ExceptionObject & error)
+OneLine(const itk::ExceptionObject & error)
 {
-  std::string text = error.GetDescription();
-  for (char & c : text)
+  const std::string text = error.GetDescription();
+  // ITK begins with "ITK ERROR:" and the class and the address of the object that complains
+  const auto         address = text.find("(0x"), told = text.find("): "), prefix = text.find("ITK ERROR: ");
+  const bool         hasAddress = address < told && told != std::string::npos;
+  std::istringstream words(text.substr(hasAddress ? told + 3 : prefix == 0 ? 11 : 0));
+  std::string        line, word;
+  while (words >> word)
   {
-    c = c == '\n' ? ' ' : c;
+    line += (line.empty() ? "" : " ") + word;
   }
-  return text;
+  return line;
 }
 
-/** What the header says, or a message that names the file. */
 itk::ImageIOBase::Pointer
-ReadHeader(const std::string & file, const std::string & what)
+ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
 {
-  std::error_code ignored;
+  const LibraryChatter chatter;
+  std::error_code      ignored;
   if (!fs::exists(file, ignored))
   {
     throw CommandError(what + " '" + file + "' does not exist");
@@ -76,11 +78,11 @@ ReadHeader(const std::string & file, const std::string & what)
   }
   catch (const itk::ExceptionObject & error)
   {
-    throw CommandError(what + " '" + file + "' cannot be read: " + Reason(error));
+    throw CommandError(what + " '" + file + "' cannot be read: " + OneLine(error));
   }
   for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
   {
-    if (io->GetDimensions(axis) == 0 || (axis > 2 && io->GetDimensions(axis) != 1))
+    if (io->GetDimensions(axis) == 0 || (axis > 2 && io->GetDimensions(axis) != 1 && !(axis == 3 && seriesToo)))
     {
       throw CommandError(what + " '" + file + "' is not of two or three dimensions");
     }
@@ -92,118 +94,59 @@ ReadHeader(const std::string & file, const std::string & what)
   return io;
 }
 
-/** Bytes that a gzip file holds. Its last four say so, unless it was cut or put together from several: then count. */
-std::uint64_t
-CountUnzippedBytes(const std::string & file, std::uint64_t atLeast)
+FloatImage::Pointer
+GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what)
 {
-  std::ifstream in(file, std::ios::binary);
-  unsigned char last[4] = {};
-  in.seekg(-4, std::ios::end);
-  in.read(reinterpret_cast<char *>(last), 4);
-  const std::uint64_t said =
-    last[0] + (std::uint64_t(last[1]) << 8) + (std::uint64_t(last[2]) << 16) + (std::uint64_t(last[3]) << 24);
-  constexpr std::uint64_t Modulus = std::uint64_t(1) << 32, Header = 1 << 16;
-  if ((said - atLeast) % Modulus < Header)
+  itk::Size<3>              size;
+  FloatImage::SpacingType   spacing;
+  FloatImage::PointType     origin;
+  FloatImage::DirectionType direction;
+  size.Fill(1);
+  spacing.Fill(1);
+  origin.Fill(0);
+  direction.SetIdentity();
+  const unsigned int axes = std::min(3u, io.GetNumberOfDimensions());
+  for (unsigned int j = 0; j < axes; ++j)
   {
-    return atLeast;
-  }
-  std::uint64_t     count = 0;
-  std::vector<char> buffer(1 << 20);
-  const gzFile      zipped = gzopen(file.c_str(), "rb");
-  for (int n = 1; zipped && n > 0;)
-  {
-    n = gzread(zipped, buffer.data(), unsigned(buffer.size()));
-    count += n > 0 ? std::uint64_t(n) : 0;
-  }
-  if (zipped)
-  {
-    gzclose(zipped);
-  }
-  return count;
-}
-
-/** ITK reads a NIfTI file that was cut off without a word, and leaves the rest of the image as it was. */
-void
-RequireComplete(const std::string & file, const std::string & what, const itk::ImageIOBase & io)
-{
-  constexpr std::uint64_t HeaderBytes = 348;
-  const std::uint64_t     needed = HeaderBytes + std::uint64_t(io.GetImageSizeInBytes());
-  const bool              zipped = EndsWith(file, ".nii.gz");
-  if (zipped || EndsWith(file, ".nii"))
-  {
-    const std::uint64_t there = zipped ? CountUnzippedBytes(file, needed) : std::uint64_t(fs::file_size(file));
-    if (there < needed)
+    size[j] = io.GetDimensions(j);
+    spacing[j] = io.GetSpacing(j);
+    origin[j] = io.GetOrigin(j);
+    const std::vector<double> axis = io.GetDirection(j);
+    for (unsigned int i = 0; i < axes; ++i)
     {
-      throw CommandError(what + " '" + file + "' is cut off: it holds " + std::to_string(there) + " bytes of " +
-                         std::to_string(needed));
+      direction[i][j] = axis[i];
     }
   }
-}
-
-template <typename TImage>
-typename TImage::Pointer
-ReadVoxels(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
-{
-  RequireComplete(file, what, *io);
-  auto reader = itk::ImageFileReader<TImage>::New();
-  reader->SetFileName(file);
-  reader->SetImageIO(io);
-  try
+  if (!(std::abs(vnl_det(direction.GetVnlMatrix())) > 1e-6))
   {
-    reader->Update();
+    throw CommandError(what + " '" + file + "' has axes that do not span space");
   }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw CommandError(what + " '" + file + "' cannot be read: " + Reason(error));
-  }
-  typename TImage::Pointer image = reader->GetOutput();
-  image->DisconnectPipeline();
-  return image;
+  auto grid = FloatImage::New();
+  grid->SetRegions(size);
+  grid->SetSpacing(spacing);
+  grid->SetOrigin(origin);
+  grid->SetDirection(direction);
+  return grid;
 }
-
-template <typename TImage>
-void
-Write(const TImage * image, const std::string & file)
-{
-  WriteAtomically(file, [&](const std::string & name) {
-    if constexpr (!std::is_same_v<TImage, LabelImage>) // strings of labels repeat, those of floats do not
-    {
-      if (EndsWith(name, ".nii.gz"))
-      {
-        WriteNifti(image, name);
-        return;
-      }
-    }
-    auto writer = itk::ImageFileWriter<TImage>::New();
-    writer->SetInput(image);
-    writer->SetFileName(name);
-    writer->UseCompressionOn();
-    writer->Update();
-  });
-}
-
-} // namespace
 
 FloatImage::Pointer
 ReadImage(const std::string & file, const std::string & what)
 {
-  const auto io = ReadHeader(file, what);
+  const auto io = ReadImageHeader(file, what);
   if (io->GetNumberOfComponents() != 1)
   {
     throw CommandError(what + " '" + file + "' has " + std::to_string(io->GetNumberOfComponents()) +
                        " values per voxel; a scalar image is needed");
   }
-  auto          image = ReadVoxels<FloatImage>(file, what, io);
-  const float * voxels = image->GetBufferPointer();
-  const auto    count = image->GetBufferedRegion().GetNumberOfPixels();
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    if (!std::isfinite(voxels[i]))
-    {
-      throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number");
-    }
-  }
+  auto image = ReadVoxels<FloatImage>(file, what, io);
+  RequireFinite(image->GetBufferPointer(), image->GetBufferedRegion().GetNumberOfPixels(), file, what);
   return image;
+}
+
+FloatImage::Pointer
+ReadGrid(const std::string & file, const std::string & what)
+{
+  return GridOf(*ReadImageHeader(file, what, true), file, what);
 }
 
 FloatImage::Pointer
@@ -270,36 +213,74 @@ FieldImage::Pointer
 ReadField(const std::string & file)
 {
   const std::string what = "displacement field";
-  const auto        io = ReadHeader(file, what);
+  const auto        io = ReadImageHeader(file, what);
   if (io->GetNumberOfComponents() != 3)
   {
     throw CommandError(what + " '" + file + "' does not have three values per voxel");
   }
-  return ReadVoxels<FieldImage>(file, what, io);
+  auto field = ReadVoxels<FieldImage>(file, what, io);
+  RequireFinite(
+    field->GetBufferPointer()->GetDataPointer(), 3 * field->GetBufferedRegion().GetNumberOfPixels(), file, what);
+  return field;
 }
 
 void
 WriteImage(const FloatImage * image, const std::string & file)
 {
-  Write(image, file);
+  WriteVoxels(image, file);
 }
 
 void
 WriteField(const FieldImage * field, const std::string & file)
 {
-  Write(field, file);
+  WriteVoxels(field, file);
+}
+
+void
+RequireWritten(const std::string & file)
+{
+  try
+  {
+    ReadImageHeader(file, "image", true);
+    RequireComplete(file, "image");
+  }
+  catch (const CommandError &)
+  {
+    itkGenericExceptionMacro("not all of it arrived: is the disk full?");
+  }
 }
 
 void
 WriteLabels(const LabelImage * labels, const std::string & file)
 {
-  Write(labels, file);
+  WriteVoxels(labels, file);
 }
 
 void
 WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file)
 {
   WriteAtomically(file, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name); });
+}
+
+void
+RequireWritableFile(const std::string & file)
+{
+  RequireWritable(file);
+  std::error_code ignored;
+  if (fs::path(file).filename().empty() || fs::is_directory(file, ignored))
+  {
+    throw CommandError("'" + file + "' is a folder, not a file to write");
+  }
+}
+
+void
+RequireWritableImage(const std::string & file)
+{
+  RequireWritableFile(file);
+  if (!itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode))
+  {
+    throw CommandError("'" + file + "' does not end like an image that can be written here (.nii.gz, .mha, .nrrd)");
+  }
 }
 
 ffdp::PlacedImage

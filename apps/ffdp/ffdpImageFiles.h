@@ -23,6 +23,7 @@
 #include "ffdpRegistration.h"
 
 #include "itkImage.h"
+#include "itkImageIOBase.h"
 #include "itkVector.h"
 
 #include <cstdint>
@@ -33,12 +34,30 @@ using FloatImage = itk::Image<float, 3>;
 using FieldImage = itk::Image<itk::Vector<float, 3>, 3>;
 using LabelImage = itk::Image<std::int16_t, 3>;
 
+/** The message of an exception of ITK as one line. */
+std::string
+OneLine(const itk::ExceptionObject & error);
+
+/** What the header of an image says. Throws CommandError unless it is one of two or three dimensions with sound
+ * spacing; seriesToo: or of four. `what` names it in messages, like "fixed image". */
+itk::ImageIOBase::Pointer
+ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo = false);
+
+/** An image without voxels, with the first three axes of a file. ITK's reader forgets directions where there are
+ * more. */
+FloatImage::Pointer
+GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what);
+
 /** Reads an image of two or three dimensions (2-D: one plane). `what` names it in messages, like "fixed image".
  * Throws CommandError for a file that is missing, broken, no image, not scalar, or has voxels that are not finite. */
 FloatImage::Pointer
 ReadImage(const std::string & file, const std::string & what);
 
-/** The same, and refuses an image without contrast: nothing can be aligned with it. */
+/** An image without voxels, with the grid of a file (of the first volume, if it is a series). */
+FloatImage::Pointer
+ReadGrid(const std::string & file, const std::string & what);
+
+/** ReadImage(), and refuses an image without contrast: nothing can be aligned with it. */
 FloatImage::Pointer
 ReadImageWithContrast(const std::string & file, const std::string & what);
 
@@ -60,12 +79,25 @@ WriteField(const FieldImage * field, const std::string & file);
 void
 WriteLabels(const LabelImage * labels, const std::string & file);
 
+/** ITK's writers do not notice that a disk is full: throws itk::ExceptionObject unless an image that was just written
+ * is there as a whole. */
+void
+RequireWritten(const std::string & file);
+
 /** Displacements in voxels of a grid (three planar volumes) as a field in mm; the file is a .nii.gz. */
 void
 WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file);
 
 bool
 EndsWith(const std::string & text, const std::string & end);
+
+/** Throws unless this file can be written; makes its folder if it is missing. */
+void
+RequireWritableFile(const std::string & file);
+
+/** The same for an image: its ending must be that of a format. */
+void
+RequireWritableImage(const std::string & file);
 
 /** Voxels in place, no copy: the image must live as long as the view. */
 ffdp::PlacedImage

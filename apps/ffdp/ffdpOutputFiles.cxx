@@ -18,6 +18,8 @@
 #include "ffdpOutputFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageFiles.h"
+#include "ffdpLibraryChatter.h"
 
 #include "itkMacro.h"
 
@@ -95,12 +97,13 @@ WriteAtomically(const std::string & file, const std::function<void(const std::st
   std::error_code   ignored;
   try
   {
+    const LibraryChatter chatter;
     write(temporary);
   }
   catch (const itk::ExceptionObject & failure)
   {
     fs::remove(temporary, ignored);
-    throw CommandError("'" + file + "' cannot be written: " + MessageFor(failure.GetDescription(), temporary, file));
+    throw CommandError("'" + file + "' cannot be written: " + MessageFor(OneLine(failure), temporary, file));
   }
   catch (const CommandError & failure)
   {

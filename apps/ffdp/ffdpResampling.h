@@ -18,6 +18,7 @@
 #ifndef ffdpResampling_h
 #define ffdpResampling_h
 
+#include "ffdpPixels.h"
 #include "ffdpTransformFiles.h"
 
 /** An image on the grid of a reference, seen through a transform from the reference's space to the image's.
@@ -27,5 +28,15 @@ ResampleImage(FloatImage *        image,
               const FloatImage *  reference,
               CompositeType *     transform,
               const std::string & interpolation);
+
+/** The same for voxels of any type: whole volumes on the two grids. Labels have one value per voxel, and the same type
+ * in both. */
+void
+ResamplePixels(const ffdp::ConstPixelView & image,
+               const itk::ImageBase<3> *    imageGrid,
+               const CompositeType *        transform,
+               const std::string &          interpolation,
+               const ffdp::PixelView &      output,
+               const itk::ImageBase<3> *    outputGrid);
 
 #endif

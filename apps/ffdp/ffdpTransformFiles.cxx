@@ -18,6 +18,7 @@
 #include "ffdpTransformFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpLibraryChatter.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
@@ -25,6 +26,7 @@
 #include "itkTransformFileWriter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace
@@ -32,7 +34,109 @@ namespace
 
 using Affine = itk::AffineTransform<double, 3>;
 using Field = itk::DisplacementFieldTransform<double, 3>;
-using Base = itk::Transform<double, 3, 3>;
+using Base = TransformType;
+
+void
+RequireFinite(const Base * transform, const std::string & file)
+{
+  if (const auto * composite = dynamic_cast<const CompositeType *>(transform)) // would copy all its fields
+  {
+    for (itk::SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+    {
+      RequireFinite(composite->GetNthTransformConstPointer(n), file);
+    }
+    return;
+  }
+  const auto & parameters = transform->GetParameters();
+  for (itk::SizeValueType i = 0; i < parameters.Size(); ++i)
+  {
+    if (!std::isfinite(parameters[i]))
+    {
+      throw CommandError("transform '" + file + "' has parameters that are infinite or not a number");
+    }
+  }
+}
+
+/** The transforms of a file, in the order in which a composite holds them. */
+std::vector<Base::Pointer>
+ReadTransformFile(const std::string & file)
+{
+  if (!std::filesystem::exists(file))
+  {
+    throw CommandError("transform '" + file + "' does not exist");
+  }
+  if (std::filesystem::is_directory(file))
+  {
+    throw CommandError("transform '" + file + "' is a folder, not a file");
+  }
+  auto reader = itk::TransformFileReaderTemplate<double>::New();
+  reader->SetFileName(file);
+  try
+  {
+    const LibraryChatter chatter;
+    reader->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    const std::string reason = OneLine(error);
+    throw CommandError("transform '" + file + "' " +
+                       (reason.find("Could not create Transform IO") != std::string::npos
+                          ? "is not a file of transforms that can be read here"
+                          : "cannot be read: " + reason));
+  }
+  std::vector<Base::Pointer> found;
+  for (const auto & item : *reader->GetModifiableTransformList())
+  {
+    auto * transform = dynamic_cast<Base *>(item.GetPointer());
+    if (!transform)
+    {
+      throw CommandError("transform '" + file + "' is not one of three dimensions");
+    }
+    RequireFinite(transform, file);
+    found.emplace_back(transform);
+  }
+  if (found.empty())
+  {
+    throw CommandError("transform '" + file + "' holds no transform");
+  }
+  return found;
+}
+
+Base::Pointer
+InverseOf(const Base * transform, const std::string & file)
+{
+  if (!transform->IsLinear())
+  {
+    throw CommandError("transform '" + file +
+                       "' is not linear and cannot be inverted here: take the file of its inverse, or ffdp invert");
+  }
+  Base::Pointer inverse = transform->GetInverseTransform();
+  if (!inverse)
+  {
+    throw CommandError("transform '" + file + "' is singular: it has no inverse");
+  }
+  return inverse;
+}
+
+/** FILE, [FILE,0] or [FILE,1]: a file and whether its inverse is meant. */
+std::pair<std::string, bool>
+ParseEntry(const std::string & item)
+{
+  const std::string entry = item.substr(std::min(item.size(), item.find_first_not_of(' ')));
+  if (entry.empty() || entry.front() != '[')
+  {
+    return { entry, false };
+  }
+  const auto        comma = entry.rfind(',');
+  const std::string end = comma == std::string::npos ? "" : entry.substr(comma + 1);
+  if (end != "1]" && end != "0]")
+  {
+    throw CommandError("'" + entry + "' is not of the form [FILE,1] or [FILE,0]");
+  }
+  return { entry.substr(1, comma - 1), end == "1]" };
+}
+
+} // namespace
 
 bool
 IsTransformFile(const std::string & file)
@@ -47,44 +151,8 @@ IsTransformFile(const std::string & file)
   return false;
 }
 
-/** The transforms of a file, in the order in which a composite holds them. */
-std::vector<Base::Pointer>
-ReadTransformFile(const std::string & file)
-{
-  if (!std::filesystem::exists(file))
-  {
-    throw CommandError("transform '" + file + "' does not exist");
-  }
-  auto reader = itk::TransformFileReaderTemplate<double>::New();
-  reader->SetFileName(file);
-  try
-  {
-    reader->Update();
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw CommandError("transform '" + file + "' cannot be read: " + error.GetDescription());
-  }
-  std::vector<Base::Pointer> found;
-  for (const auto & item : *reader->GetModifiableTransformList())
-  {
-    auto * transform = dynamic_cast<Base *>(item.GetPointer());
-    if (!transform)
-    {
-      throw CommandError("transform '" + file + "' is not one of three dimensions");
-    }
-    found.emplace_back(transform);
-  }
-  if (found.empty())
-  {
-    throw CommandError("transform '" + file + "' holds no transform");
-  }
-  return found;
-}
-
-/** ITK's field transforms hold doubles. */
-Field::Pointer
-MakeFieldTransform(const FieldImage * field)
+Base::Pointer
+MakeTransform(const FieldImage * field)
 {
   auto converted = Field::DisplacementFieldType::New();
   converted->CopyInformation(field);
@@ -100,91 +168,11 @@ MakeFieldTransform(const FieldImage * field)
   }
   auto transform = Field::New();
   transform->SetDisplacementField(converted);
-  return transform;
+  return transform.GetPointer();
 }
 
 Base::Pointer
-InverseOf(const Base * transform, const std::string & file)
-{
-  Base::Pointer inverse = transform->IsLinear() ? transform->GetInverseTransform() : nullptr;
-  if (!inverse)
-  {
-    throw CommandError("transform '" + file +
-                       "' cannot be inverted here: only linear ones can, a warp has its inverse in a file");
-  }
-  return inverse;
-}
-
-} // namespace
-
-CompositeType::Pointer
-ReadTransforms(const std::vector<std::string> & list)
-{
-  auto composite = CompositeType::New();
-  // A composite applies to a point what was added to it last first, and the list begins with what comes first.
-  for (auto item = list.rbegin(); item != list.rend(); ++item)
-  {
-    const std::string entry = item->substr(std::min(item->size(), item->find_first_not_of(' ')));
-    std::string       file = entry;
-    bool              invert = false;
-    if (entry.size() > 1 && entry.front() == '[' && entry.back() == ']')
-    {
-      const auto comma = entry.rfind(',');
-      if (comma == std::string::npos || (entry.substr(comma + 1) != "1]" && entry.substr(comma + 1) != "0]"))
-      {
-        throw CommandError("'" + entry + "' is not of the form [FILE,1] or [FILE,0]");
-      }
-      file = entry.substr(1, comma - 1);
-      invert = entry[comma + 1] == '1';
-    }
-    if (!IsTransformFile(file))
-    {
-      const Base::Pointer field(MakeFieldTransform(ReadField(file)).GetPointer());
-      composite->AddTransform(invert ? InverseOf(field, file) : field);
-      continue;
-    }
-    for (const Base::Pointer & transform : ReadTransformFile(file))
-    {
-      composite->AddTransform(invert ? InverseOf(transform, file) : transform);
-    }
-  }
-  return composite;
-}
-
-ffdp::AffineMap
-ReadLinear(const std::string & file)
-{
-  ffdp::AffineMap map;
-  for (const Base::Pointer & transform : ReadTransformFile(file))
-  {
-    if (!transform->IsLinear())
-    {
-      throw CommandError("transform '" + file + "' is not linear, so no stage can start from it");
-    }
-    const auto      origin = transform->TransformPoint(Base::InputPointType());
-    ffdp::AffineMap own;
-    for (unsigned int j = 0; j < 3; ++j)
-    {
-      Base::InputPointType unit;
-      unit.Fill(0);
-      unit[j] = 1;
-      const auto moved = transform->TransformPoint(unit);
-      for (unsigned int i = 0; i < 3; ++i)
-      {
-        own.matrix[3 * i + j] = moved[i] - origin[i];
-        own.offset[i] = origin[i];
-      }
-    }
-    map = ffdp::Compose(map, own);
-  }
-  return map;
-}
-
-namespace
-{
-
-Affine::Pointer
-MakeAffine(const ffdp::AffineMap & map)
+MakeTransform(const ffdp::AffineMap & map)
 {
   auto                     transform = Affine::New();
   Affine::MatrixType       matrix;
@@ -199,8 +187,98 @@ MakeAffine(const ffdp::AffineMap & map)
   }
   transform->SetMatrix(matrix);
   transform->SetOffset(offset);
-  return transform;
+  return transform.GetPointer();
 }
+
+FieldImage::Pointer
+FieldOf(const Base * transform)
+{
+  const auto * fieldTransform = dynamic_cast<const Field *>(transform);
+  if (!fieldTransform)
+  {
+    return nullptr;
+  }
+  const auto * doubles = fieldTransform->GetDisplacementField();
+  auto         field = FieldImage::New();
+  field->CopyInformation(doubles);
+  field->SetRegions(doubles->GetBufferedRegion());
+  field->Allocate();
+  const auto count = doubles->GetBufferedRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    field->GetBufferPointer()[i].CastFrom(doubles->GetBufferPointer()[i]);
+  }
+  return field;
+}
+
+CompositeType::Pointer
+ReadTransforms(const std::vector<std::string> & list)
+{
+  auto composite = CompositeType::New();
+  // A composite applies to a point what was added to it last first, and the list begins with what comes first.
+  for (auto item = list.rbegin(); item != list.rend(); ++item)
+  {
+    const auto                 entry = ParseEntry(*item);
+    const std::string &        file = entry.first;
+    std::vector<Base::Pointer> found;
+    if (IsTransformFile(file))
+    {
+      found = ReadTransformFile(file);
+    }
+    else
+    {
+      found.push_back(MakeTransform(ReadField(file)));
+    }
+    if (entry.second)
+    {
+      std::reverse(found.begin(), found.end());
+    }
+    for (const Base::Pointer & transform : found)
+    {
+      composite->AddTransform(entry.second ? InverseOf(transform, file) : transform);
+    }
+  }
+  composite->FlattenTransformQueue();
+  return composite;
+}
+
+ffdp::AffineMap
+LinearMapOf(const Base * transform)
+{
+  const auto      origin = transform->TransformPoint(Base::InputPointType());
+  ffdp::AffineMap map;
+  for (unsigned int j = 0; j < 3; ++j)
+  {
+    Base::InputPointType unit;
+    unit.Fill(0);
+    unit[j] = 1;
+    const auto moved = transform->TransformPoint(unit);
+    for (unsigned int i = 0; i < 3; ++i)
+    {
+      map.matrix[3 * i + j] = moved[i] - origin[i];
+      map.offset[i] = origin[i];
+    }
+  }
+  return map;
+}
+
+ffdp::AffineMap
+ReadLinear(const std::string & file)
+{
+  ffdp::AffineMap map;
+  for (const Base::Pointer & transform : ReadTransformFile(file))
+  {
+    if (!transform->IsLinear())
+    {
+      throw CommandError("transform '" + file + "' is not linear, so no stage can start from it");
+    }
+    map = ffdp::Compose(map, LinearMapOf(transform));
+  }
+  return map;
+}
+
+namespace
+{
 
 void
 WriteTransform(const itk::TransformBaseTemplate<double> * transform, const std::string & file)
@@ -219,7 +297,7 @@ WriteTransform(const itk::TransformBaseTemplate<double> * transform, const std::
 void
 WriteLinear(const ffdp::AffineMap & map, const std::string & file)
 {
-  WriteTransform(MakeAffine(map), file);
+  WriteTransform(MakeTransform(map), file);
 }
 
 FieldImage::Pointer
@@ -250,21 +328,44 @@ WriteComposite(const CompositeType * composite, const std::string & file)
   WriteTransform(composite, file);
 }
 
+void
+RequireHolds(const CompositeType * transform, const std::string & file)
+{
+  if (!EndsWith(file, ".h5") && !EndsWith(file, ".hdf5") && !transform->IsLinear())
+  {
+    throw CommandError("'" + file + "' cannot hold a transform that is not linear: write a .h5 file");
+  }
+}
+
+void
+WriteTransforms(const CompositeType * transform, const std::string & file)
+{
+  RequireHolds(transform, file);
+  if (EndsWith(file, ".h5") || EndsWith(file, ".hdf5"))
+  {
+    WriteTransform(transform, file);
+  }
+  else
+  {
+    WriteLinear(LinearMapOf(transform), file);
+  }
+}
+
 CompositeType::Pointer
 MakeComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst)
 {
-  auto           composite = CompositeType::New();
-  Field::Pointer fieldTransform;
+  auto          composite = CompositeType::New();
+  Base::Pointer fieldTransform;
   if (field)
   {
-    fieldTransform = MakeFieldTransform(field);
+    fieldTransform = MakeTransform(field);
   }
   // a composite applies what was added last first
   if (field && !fieldFirst)
   {
     composite->AddTransform(fieldTransform);
   }
-  composite->AddTransform(MakeAffine(map));
+  composite->AddTransform(MakeTransform(map));
   if (field && fieldFirst)
   {
     composite->AddTransform(fieldTransform);

@@ -26,15 +26,36 @@
 #include <vector>
 
 using CompositeType = itk::CompositeTransform<double, 3>;
+using TransformType = itk::Transform<double, 3, 3>;
+
+/** Whether the name ends as files of transforms do (.mat, .txt, .tfm, .h5, .hdf5, .xfm); others are images of fields.
+ */
+bool
+IsTransformFile(const std::string & file);
 
 /** Transforms as antsApplyTransforms takes them: the last one is applied first, and [FILE,1] stands for the inverse of
- * a linear one. Image files are displacement fields in mm. */
+ * a linear one. Image files are displacement fields in mm. The result has no composites within. */
 CompositeType::Pointer
 ReadTransforms(const std::vector<std::string> & list);
 
 /** A linear transform from a file. */
 ffdp::AffineMap
 ReadLinear(const std::string & file);
+
+/** The map of a transform that is linear. */
+ffdp::AffineMap
+LinearMapOf(const TransformType * transform);
+
+/** The field of a displacement field transform; null for any other. */
+FieldImage::Pointer
+FieldOf(const TransformType * transform);
+
+TransformType::Pointer
+MakeTransform(const ffdp::AffineMap & map);
+
+/** A copy: ITK's field transforms hold doubles. */
+TransformType::Pointer
+MakeTransform(const FieldImage * field);
 
 /** An itk::AffineTransform with its center at 0: ANTs' 0GenericAffine.mat, or what the ending of the name says. */
 void
@@ -50,5 +71,13 @@ MakeComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldF
 
 void
 WriteComposite(const CompositeType * composite, const std::string & file);
+
+/** Throws CommandError unless a file of this name can hold the transform: only .h5 takes what is not linear. */
+void
+RequireHolds(const CompositeType * transform, const std::string & file);
+
+/** A .h5 file with all transforms, or one affine transform for any other ending. */
+void
+WriteTransforms(const CompositeType * transform, const std::string & file);
 
 #endif

@@ -1,0 +1,78 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCommandError.h"
+#include "ffdpCommands.h"
+#include "ffdpFields.h"
+
+#include <iostream>
+#include <memory>
+
+namespace
+{
+
+struct Options
+{
+  std::string              reference, output;
+  std::vector<std::string> transforms;
+};
+
+void
+RunCompose(const Options & options)
+{
+  const bool asField = !IsTransformFile(options.output);
+  if (asField && options.reference.empty())
+  {
+    throw CommandError("a displacement field needs a grid: give --reference, or write a .h5 or .mat file");
+  }
+  asField ? RequireWritableImage(options.output) : RequireWritableFile(options.output);
+  FloatImage::Pointer grid;
+  if (!options.reference.empty())
+  {
+    grid = ReadGrid(options.reference, "reference image");
+  }
+  const auto transform = ReadTransforms(options.transforms);
+  if (asField)
+  {
+    WriteField(SampleTransform(transform, grid), options.output);
+    return;
+  }
+  WriteTransforms(transform, options.output);
+}
+
+} // namespace
+
+void
+AddComposeCommand(CLI::App & program)
+{
+  auto   options = std::make_shared<Options>();
+  auto * command = program.add_subcommand("compose", "Put several transforms into one file");
+  command->add_option("-r,--reference", options->reference, "Image whose grid a displacement field has");
+  command
+    ->add_option("-t,--transform",
+                 options->transforms,
+                 "Transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat; [FILE,1] inverts a linear one")
+    ->required();
+  command
+    ->add_option(
+      "-o,--output",
+      options->output,
+      "An image (.nii.gz): displacements in mm; .h5: all of them, one after the other; .mat, .txt, .tfm: one "
+      "affine transform, if all are linear")
+    ->required();
+  command->callback([options] { RunCompose(*options); });
+}

@@ -1,0 +1,33 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpFileCompleteness_h
+#define ffdpFileCompleteness_h
+
+#include <string>
+
+/** Throws CommandError for a NIfTI file or a MetaImage that was cut off. ITK reads what there is, and leaves the rest
+ * of the image as it was. `what` names the file in the message. */
+void
+RequireComplete(const std::string & file, const std::string & what);
+
+/** The same, and throws for a NIfTI file of floats with one that is infinite or not a number: ITK would read it as 0.
+ * Such a file is unzipped once more for this. */
+void
+RequireSoundVoxels(const std::string & file, const std::string & what);
+
+#endif

@@ -1,0 +1,115 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCommandError.h"
+#include "ffdpCommands.h"
+#include "ffdpFields.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+namespace
+{
+
+struct Options
+{
+  std::string transform, output;
+};
+
+/** Inverts a field, says how well, and warns where there is no inverse. */
+FieldImage::Pointer
+InvertAndTell(const FieldImage * field, const std::string & file)
+{
+  const InvertedField inverse = InvertField(field);
+  if (!std::isfinite(inverse.residual))
+  {
+    throw CommandError("displacement field '" + file + "' could not be inverted");
+  }
+  if (inverse.folds > 0)
+  {
+    std::cerr << "ffdp: warning: '" << file << "' folds in " << inverse.folds
+              << " voxels; it has no inverse there, and what is written is wrong around them\n";
+  }
+  std::printf("inverse within %.4g voxels everywhere\n", inverse.residual);
+  return inverse.field;
+}
+
+TransformType::Pointer
+InvertOne(const TransformType * transform, const std::string & file)
+{
+  if (transform->IsLinear())
+  {
+    const ffdp::AffineMap map = LinearMapOf(transform);
+    if (!(std::abs(map.Determinant()) > 1e-12))
+    {
+      throw CommandError("transform '" + file + "' is singular: it has no inverse");
+    }
+    return MakeTransform(map.Inverse());
+  }
+  const auto field = FieldOf(transform);
+  if (!field)
+  {
+    throw CommandError("transform '" + file + "' holds a " + transform->GetNameOfClass() +
+                       ", which cannot be inverted here: make a field of it with ffdp compose first");
+  }
+  return MakeTransform(InvertAndTell(field, file));
+}
+
+void
+RunInvert(const Options & options)
+{
+  const std::string & file = options.transform;
+  if (!IsTransformFile(options.output))
+  {
+    RequireWritableImage(options.output);
+    if (IsTransformFile(file))
+    {
+      throw CommandError("the inverse of '" + file + "' is not written as a field: write a file of the same kind" +
+                         ", and make a field of it with ffdp compose");
+    }
+    WriteField(InvertAndTell(ReadField(file), file), options.output);
+    return;
+  }
+  RequireWritableFile(options.output);
+  const auto transform = ReadTransforms({ file });
+  RequireHolds(transform, options.output);
+  auto inverse = CompositeType::New();
+  // what is applied last is undone first, and a composite applies what was added last first
+  for (auto n = transform->GetNumberOfTransforms(); n-- > 0;)
+  {
+    inverse->AddTransform(InvertOne(transform->GetNthTransformConstPointer(n), file));
+  }
+  WriteTransforms(inverse, options.output);
+}
+
+} // namespace
+
+void
+AddInvertCommand(CLI::App & program)
+{
+  auto   options = std::make_shared<Options>();
+  auto * command = program.add_subcommand("invert", "Invert a transform");
+  command
+    ->add_option(
+      "-t,--transform", options->transform, "A linear transform, a displacement field (.nii.gz) or a composite (.h5)")
+    ->required();
+  command->add_option("-o,--output", options->output, "File to write: .nii.gz for a field, .mat for a linear one, .h5")
+    ->required();
+  command->callback([options] { RunInvert(*options); });
+}

@@ -1,0 +1,106 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCommandError.h"
+#include "ffdpCommands.h"
+#include "ffdpFields.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <memory>
+
+namespace
+{
+
+struct Options
+{
+  std::string              reference, output;
+  std::vector<std::string> transforms;
+  bool                     logarithm = false;
+};
+
+/** A field on its own grid is taken as it is; anything else is sampled on the grid of the reference. */
+FieldImage::Pointer
+ReadDisplacements(const Options & options)
+{
+  if (options.reference.empty())
+  {
+    if (options.transforms.size() != 1 || IsTransformFile(options.transforms.front()))
+    {
+      throw CommandError("only one displacement field has a grid of its own: give --reference");
+    }
+    return ReadField(options.transforms.front());
+  }
+  const auto grid = ReadGrid(options.reference, "reference image");
+  const auto transform = ReadTransforms(options.transforms);
+  return SampleTransform(transform, grid);
+}
+
+void
+TakeLogarithm(FloatImage * map)
+{
+  const auto count = map->GetBufferedRegion().GetNumberOfPixels();
+  float *    voxels = map->GetBufferPointer();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    voxels[i] = voxels[i] > 0 ? std::log(voxels[i]) : std::numeric_limits<float>::quiet_NaN();
+  }
+}
+
+void
+RunJacobian(const Options & options)
+{
+  RequireWritableImage(options.output);
+  const auto         map = FloatImage::New();
+  const FieldMeasure measure = MeasureField(ReadDisplacements(options), map);
+  std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels\n",
+              measure.smallestJacobian,
+              measure.largestJacobian,
+              measure.meanJacobian,
+              static_cast<long long>(measure.notPositive),
+              static_cast<long long>(measure.voxels));
+  if (options.logarithm)
+  {
+    TakeLogarithm(map);
+    if (measure.notPositive > 0)
+    {
+      std::cerr << "ffdp: warning: " << measure.notPositive
+                << " voxels have no logarithm and are written as not a number\n";
+    }
+  }
+  WriteImage(map, options.output);
+}
+
+} // namespace
+
+void
+AddJacobianCommand(CLI::App & program)
+{
+  auto   options = std::make_shared<Options>();
+  auto * command = program.add_subcommand("jacobian", "Map how transforms stretch, shrink and fold");
+  command
+    ->add_option("-t,--transform",
+                 options->transforms,
+                 "A displacement field, or transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat")
+    ->required();
+  command->add_option("-r,--reference", options->reference, "Image whose grid the map has; else that of the field");
+  command->add_flag("--log", options->logarithm, "Write logarithms: 0 where volume is kept");
+  command->add_option("-o,--output", options->output, "Image to write")->required();
+  command->callback([options] { RunJacobian(*options); });
+}

@@ -1,0 +1,130 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpTypedImages_h
+#define ffdpTypedImages_h
+
+#include "ffdpCommandError.h"
+#include "ffdpFileCompleteness.h"
+#include "ffdpImageFiles.h"
+#include "ffdpLibraryChatter.h"
+#include "ffdpNiftiWriter.h"
+#include "ffdpOutputFiles.h"
+
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+/** Images with the type of voxels that their file has. */
+
+/** The voxels of a file whose header was read, converted to those of TImage. */
+template <typename TImage>
+typename TImage::Pointer
+ReadVoxels(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
+{
+  RequireSoundVoxels(file, what);
+  auto reader = itk::ImageFileReader<TImage>::New();
+  reader->SetFileName(file);
+  reader->SetImageIO(io);
+  try
+  {
+    const LibraryChatter chatter;
+    reader->Update();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    throw CommandError(what + " '" + file + "' cannot be read: " + OneLine(error));
+  }
+  typename TImage::Pointer image = reader->GetOutput();
+  image->DisconnectPipeline();
+  image->CopyInformation(GridOf(*io, file, what));
+  return image;
+}
+
+/** Throws CommandError if one of the values is infinite or not a number. */
+template <typename T>
+void
+RequireFinite(const T * values, std::size_t count, const std::string & file, const std::string & what)
+{
+  if (!std::all_of(values, values + count, [](T value) { return std::isfinite(double(value)); }))
+  {
+    throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number");
+  }
+}
+
+template <typename TImage>
+void
+WriteVoxels(const TImage * image, const std::string & file)
+{
+  WriteAtomically(file, [&](const std::string & name) {
+    if constexpr (std::is_same_v<TImage, FloatImage> || std::is_same_v<TImage, FieldImage>)
+    {
+      if (EndsWith(name, ".nii.gz")) // strings of floats do not repeat: there are faster ways than to look for them
+      {
+        WriteNifti(image, name);
+        return;
+      }
+    }
+    auto writer = itk::ImageFileWriter<TImage>::New();
+    writer->SetInput(image);
+    writer->SetFileName(name);
+    writer->UseCompressionOn();
+    writer->Update();
+    RequireWritten(name);
+  });
+}
+
+/** Calls visit(T()) with the type that a component of a file has. */
+template <typename TVisitor>
+auto
+VisitComponentType(itk::IOComponentEnum component, const TVisitor & visit)
+{
+  using Type = itk::IOComponentEnum;
+  switch (component)
+  {
+    case Type::UCHAR:
+      return visit(std::uint8_t());
+    case Type::CHAR:
+      return visit(std::int8_t());
+    case Type::USHORT:
+      return visit(std::uint16_t());
+    case Type::SHORT:
+      return visit(std::int16_t());
+    case Type::UINT:
+      return visit(std::uint32_t());
+    case Type::INT:
+      return visit(std::int32_t());
+    case Type::ULONG:
+    case Type::ULONGLONG:
+      return visit(std::uint64_t());
+    case Type::LONG:
+    case Type::LONGLONG:
+      return visit(std::int64_t());
+    case Type::FLOAT:
+      return visit(float());
+    case Type::DOUBLE:
+      return visit(double());
+    default:
+      throw CommandError("voxels of this type are not known here");
+  }
+}
+
+#endif
