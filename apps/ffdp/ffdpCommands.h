@@ -24,6 +24,8 @@
 void
 AddRegisterCommand(CLI::App & program);
 void
+AddPlanCommand(CLI::App & program);
+void
 AddApplyCommand(CLI::App & program);
 void
 AddEvaluateCommand(CLI::App & program);

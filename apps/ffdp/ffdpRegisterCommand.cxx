@@ -17,7 +17,9 @@
  *=========================================================================*/
 #include "ffdpCommands.h"
 #include "ffdpInterruption.h"
+#include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
+#include "ffdpRegisterArguments.h"
 #include "ffdpRegisterInputs.h"
 #include "ffdpRegisterOutputs.h"
 #include "ffdpReport.h"
@@ -28,7 +30,6 @@
 #include <chrono>
 #include <iomanip>
 #include <iostream>
-#include <map>
 #include <memory>
 
 namespace
@@ -112,7 +113,11 @@ RunRegister(const RegisterOptions & options)
   }
   const StageList list = PlanStages(options);
   RequireWritable(options.output);
-  OutputSet            outputs(options.output);
+  OutputSet outputs(options.output);
+  if (!options.ignoreMemory)
+  {
+    RequireMemory(DescribeProblem(options, list));
+  }
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs);
   StopIfInterrupted();
   const double secondsReading = watch.Lap();
@@ -146,44 +151,6 @@ RunRegister(const RegisterOptions & options)
   }
 }
 
-/** Options that can be given once per stage; what the user meant depends on their order. */
-using StageOptions = std::map<const CLI::Option *, StageOption>;
-
-StageOptions
-AddStageOptions(CLI::App & command)
-{
-  StageOptions options;
-  const auto   add = [&](const std::string & name, StageOption which, const std::string & help) {
-    auto * option = command.add_option(name, help)->type_name("TEXT");
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false)->group("Stages");
-    options[option] = which;
-  };
-  add("-t,--transform",
-      StageOption::Transform,
-      "rigid, affine or deformable (the default): the preset up to that kind; or one stage, as in 'Rigid[0.25]'");
-  add("--metric", StageOption::Metric, "As in 'CC[1,4]', 'MI[fixed.nii,moving.nii,1,32]' or 'MeanSquares'");
-  add("--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
-  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1");
-  add("--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
-  return options;
-}
-
-std::vector<StageArgument>
-CollectInOrder(const CLI::App & command, const StageOptions & options)
-{
-  std::vector<StageArgument>                 arguments;
-  std::map<const CLI::Option *, std::size_t> seen;
-  for (const CLI::Option * option : command.parse_order())
-  {
-    const auto known = options.find(option);
-    if (known != options.end())
-    {
-      arguments.push_back({ known->second, option->results().at(seen[option]++) });
-    }
-  }
-  return arguments;
-}
-
 } // namespace
 
 void
@@ -191,28 +158,8 @@ AddRegisterCommand(CLI::App & program)
 {
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  command->add_option("-f,--fixed", options->fixed, "The image whose grid is kept");
-  command->add_option("-m,--moving", options->moving, "The image that is brought to it");
+  AddProblemOptions(*command, options, [options] { RunRegister(*options); });
   command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
-  command->add_option("-p,--preset", options->preset, "fast, balanced or accurate")
-    ->check(CLI::IsMember({ "fast", "balanced", "accurate" }))
-    ->capture_default_str();
-  command->add_option("--modality", options->modality, "same (T1 and T1) or different (T1 and T2, CT and MR)")
-    ->check(CLI::IsMember({ "same", "different" }))
-    ->capture_default_str();
-  command->add_option("--fixed-mask", options->fixedMask, "Compare only where this is not 0; on the fixed grid");
-  command->add_option("--moving-mask", options->movingMask, "Likewise on the moving grid");
-  command->add_option("-x,--masks", options->masks, "Both, as [FIXED,MOVING]; NULL for none")->allow_extra_args(false);
-  command->add_option(
-    "-r,--initial-moving-transform,--initial-transform",
-    options->start,
-    "Start from these, in the order of `ffdp apply`: FILE, [FILE,1] for the inverse, a warp first; or "
-    "from [FIXED,MOVING,N], or just [N], with N 0: middles of the images, 1: centers of mass, "
-    "2: origins");
-  command->add_option("--restrict-deformation",
-                      options->restrictDeformation,
-                      "Weights of the fixed grid's axes in warps: 1x1x0 moves nothing along the third");
-  command->add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag("--no-report", options->noReport, "Do not write PREFIXreport.html");
   command->add_option("--log-json", options->logJson, "Write one JSON object per iteration to this file");
@@ -220,12 +167,6 @@ AddRegisterCommand(CLI::App & program)
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
   command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
     ->capture_default_str();
-  command->add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
+  command->add_flag("--ignore-memory", options->ignoreMemory, "Run even if the memory that is free will not do");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  const StageOptions stageOptions = AddStageOptions(*command);
-  command->footer(StageHelp);
-  command->callback([options, command, stageOptions] {
-    options->stages = CollectInOrder(*command, stageOptions);
-    RunRegister(*options);
-  });
 }

@@ -83,40 +83,24 @@ ReadPairs(const std::vector<ImageNames> & names, RegisterInputs & inputs)
 void
 ReadMasks(const RegisterOptions & options, const std::vector<ImageNames> & names, RegisterInputs & inputs)
 {
-  std::string fixedFile = options.fixedMask, movingFile = options.movingMask;
-  if (!options.masks.empty())
+  const MaskNames masks = FindMasks(options);
+  if (!masks.fixed.empty())
   {
-    const Source source{ "--masks", Trim(options.masks) };
-    Words        files = SplitList(source.text);
-    if (files.size() > 2 || !fixedFile.empty() || !movingFile.empty())
-    {
-      source.Refuse("is [FIXED,MOVING], and takes the place of --fixed-mask and --moving-mask");
-    }
-    files.resize(2);
-    for (std::string & file : files)
-    {
-      file = file == "NULL" || file == "NA" ? "" : file; // ANTs' words for none
-    }
-    fixedFile = files[0];
-    movingFile = files[1];
-  }
-  if (!fixedFile.empty())
-  {
-    inputs.others.push_back(ReadMask(fixedFile, "fixed mask", inputs.fixed));
+    inputs.others.push_back(ReadMask(masks.fixed, "fixed mask", inputs.fixed));
     for (ffdp::ImagePair & pair : inputs.pairs)
     {
       pair.fixedMask = PlaceImage(inputs.others.back()).voxels;
     }
   }
-  if (!movingFile.empty())
+  if (!masks.moving.empty())
   {
-    inputs.others.push_back(ReadMask(movingFile, "moving mask", inputs.moving));
+    inputs.others.push_back(ReadMask(masks.moving, "moving mask", inputs.moving));
     const auto placed = PlaceImage(inputs.others.back());
     for (std::size_t i = 0; i < inputs.pairs.size(); ++i)
     {
       if (inputs.pairs[i].moving.voxels.domain != placed.voxels.domain)
       {
-        throw CommandError("moving mask '" + movingFile + "' is not on the grid of '" + names[i].moving + "'");
+        throw CommandError("moving mask '" + masks.moving + "' is not on the grid of '" + names[i].moving + "'");
       }
       inputs.pairs[i].movingMask = placed.voxels;
     }
@@ -277,6 +261,34 @@ ReadStart(const std::vector<std::string> & entries, RegisterInputs & inputs)
 }
 
 } // namespace
+
+MaskNames
+FindMasks(const RegisterOptions & options)
+{
+  MaskNames masks{ options.fixedMask, options.movingMask };
+  if (!options.masks.empty())
+  {
+    const Source source{ "--masks", Trim(options.masks) };
+    Words        files = SplitList(source.text);
+    if (files.size() > 2 || !masks.fixed.empty() || !masks.moving.empty())
+    {
+      source.Refuse("is [FIXED,MOVING], and takes the place of --fixed-mask and --moving-mask");
+    }
+    files.resize(2);
+    for (std::string & file : files)
+    {
+      file = file == "NULL" || file == "NA" ? "" : file; // ANTs' words for none
+    }
+    masks = { files[0], files[1] };
+  }
+  return masks;
+}
+
+bool
+StartsFromWarp(const RegisterOptions & options)
+{
+  return !options.start.empty() && IsWarp(Trim(options.start.front()));
+}
 
 RegisterInputs
 ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs)

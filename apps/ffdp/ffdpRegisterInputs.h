@@ -31,6 +31,19 @@ struct RegisterInputs
   std::vector<float>               startWarp;
 };
 
+struct MaskNames
+{
+  std::string fixed, moving; ///< empty: none
+};
+
+/** The files of masks, however they were named. */
+MaskNames
+FindMasks(const RegisterOptions & options);
+
+/** Whether --initial-moving-transform names a displacement field. */
+bool
+StartsFromWarp(const RegisterOptions & options);
+
 RegisterInputs
 ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs);
 

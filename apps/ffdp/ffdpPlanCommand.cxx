@@ -1,0 +1,150 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCommands.h"
+#include "ffdpOutputFiles.h"
+#include "ffdpProblem.h"
+#include "ffdpRegisterArguments.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <random>
+
+namespace
+{
+
+using Stage = ffdp::RegistrationStage;
+
+/** Blurred noise: something with contrast everywhere, so that no voxel is cheaper than in a real image. */
+std::vector<float>
+MakeTrialImage(const ffdp::Extent & size, unsigned seed)
+{
+  std::mt19937       random(seed);
+  std::vector<float> voxels(std::size_t(size.Voxels()));
+  for (float & voxel : voxels)
+  {
+    voxel = float(random() % 4096);
+  }
+  ffdp::GaussianParameters smoothing;
+  ffdp::SmoothGaussian(ffdp::VolumeView<float>(voxels.data(), size), smoothing);
+  return voxels;
+}
+
+/** Seconds per voxel and iteration of a stage on this machine: a few iterations on a small volume. */
+double
+MeasureStage(const Stage & stage, bool planar, unsigned threads)
+{
+  const ffdp::Extent       size = planar ? ffdp::Extent{ 1024, 1024, 1 } : ffdp::Extent{ 112, 112, 112 };
+  const std::vector<float> fixed = MakeTrialImage(size, 1), moving = MakeTrialImage(size, 2);
+  ffdp::ImagePair          pair;
+  pair.fixed.voxels = ffdp::VolumeView<const float>(fixed.data(), size);
+  pair.moving.voxels = ffdp::VolumeView<const float>(moving.data(), size);
+  Stage trial = stage;
+  for (ffdp::RegistrationMetric & metric : trial.metrics)
+  {
+    metric.pair = 0;
+  }
+  trial.shrinkFactors = { 1 };
+  trial.smoothingSigmas.clear();
+  trial.iterations = { 4 };
+  trial.tolerance = -1;
+  using Clock = std::chrono::steady_clock;
+  std::vector<Clock::time_point> times;
+  const auto                     backend = ffdp::MakeCpuBackend(threads);
+  const auto                     self = ffdp::MakeSelfCommunicator();
+  try
+  {
+    ffdp::Register(*backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress &) {
+      times.push_back(Clock::now());
+      return times.size() < 4;
+    });
+  }
+  catch (const ffdp::RegistrationAborted &)
+  {
+    // as asked, before it brings a result home
+  }
+  std::vector<double> laps; // without the first, which also allocates
+  for (std::size_t i = 1; i < times.size(); ++i)
+  {
+    laps.push_back(std::chrono::duration<double>(times[i] - times[i - 1]).count());
+  }
+  return *std::min_element(laps.begin(), laps.end()) / double(size.Voxels());
+}
+
+void
+RunPlan(const RegisterOptions & options, const std::string & json)
+{
+  const StageList           list = PlanStages(options);
+  const RegistrationProblem problem = DescribeProblem(options, list);
+  const bool                planar = problem.pairs.front().fixedSize.z == 1;
+  std::vector<double>       cost(list.stages.size(), -1.0);
+  nlohmann::json            levels = nlohmann::json::array();
+  double                    total = 0;
+  std::printf("%-10s %16s %10s %10s %12s\n", "stage", "grid", "iterations", "memory", "at most");
+  for (const ffdp::LevelEstimate & level : problem.estimate.levels)
+  {
+    double & perVoxel = cost[std::size_t(level.stage)];
+    perVoxel = perVoxel < 0 ? MeasureStage(list.stages[std::size_t(level.stage)], planar, options.threads) : perVoxel;
+    const double seconds = perVoxel * double(level.size.Voxels()) * level.iterations;
+    total += seconds;
+    char grid[64];
+    std::snprintf(
+      grid, sizeof(grid), "%lldx%lldx%lld", (long long)level.size.x, (long long)level.size.y, (long long)level.size.z);
+    std::printf("%-10s %16s %10d %7.0f MB %10.1f s\n",
+                level.stageName,
+                grid,
+                level.iterations,
+                (problem.imageBytes + level.bytes) / 1e6,
+                seconds);
+    levels.push_back({ { "stage", level.stage },
+                       { "name", level.stageName },
+                       { "size", { level.size.x, level.size.y, level.size.z } },
+                       { "iterations", level.iterations },
+                       { "bytes", problem.imageBytes + level.bytes },
+                       { "seconds", seconds } });
+  }
+  for (const std::string & note : problem.estimate.notes)
+  {
+    std::printf("note: %s\n", note.c_str());
+  }
+  std::printf(
+    "peak memory of the program %.0f MB (%.0f MB are free), stages %.1f s at most on this machine as it is now\n",
+    problem.peakBytes / 1e6,
+    AvailableBytes() / 1e6,
+    total);
+  if (!json.empty())
+  {
+    const nlohmann::json all = { { "levels", levels }, { "peak_bytes", problem.peakBytes }, { "seconds", total } };
+    WriteText(all.dump(2) + "\n", json);
+  }
+}
+
+} // namespace
+
+void
+AddPlanCommand(CLI::App & program)
+{
+  auto   options = std::make_shared<RegisterOptions>();
+  auto   json = std::make_shared<std::string>();
+  auto * command =
+    program.add_subcommand("plan", "Memory and time of a registration, stage by stage, without running it");
+  AddProblemOptions(*command, options, [options, json] { RunPlan(*options, *json); });
+  command->add_option("--json", *json, "Also write the figures to this file");
+}

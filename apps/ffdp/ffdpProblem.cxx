@@ -1,0 +1,152 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpProblem.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpImageFiles.h"
+#include "ffdpRegisterInputs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <set>
+
+namespace
+{
+
+/** What the program and its libraries take by themselves, and small things like tables and the report. */
+constexpr double ProgramBytes = 35e6;
+
+/** What is being compressed at a time, of files that are larger. */
+constexpr double CompressionBytes = 16e6;
+
+class FileSizes
+{
+public:
+  /** The grid of an image; its voxels count once, however often it is named. */
+  FloatImage::Pointer
+  Add(const std::string & file, const std::string & what)
+  {
+    const auto io = ReadImageHeader(file, what);
+    const auto grid = GridOf(*io, file, what);
+    if (m_Seen.insert(file).second)
+    {
+      const bool converted = io->GetComponentType() != itk::IOComponentEnum::FLOAT;
+      inMemory += 4 * double(grid->GetLargestPossibleRegion().GetNumberOfPixels());
+      whileReading = std::max(whileReading, inMemory + (converted ? double(io->GetImageSizeInBytes()) : 0.0));
+    }
+    return grid;
+  }
+
+  double inMemory = 0;
+  double whileReading = 0;
+
+private:
+  std::set<std::string> m_Seen;
+};
+
+double
+ReadNumber(const std::string & file)
+{
+  std::ifstream in(file);
+  double        number = 0;
+  return in >> number ? number : std::numeric_limits<double>::infinity(); // "max", or no such file
+}
+
+std::string
+Gigabytes(double bytes)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), bytes < 0.95e9 ? "%.2f GB" : "%.1f GB", bytes / 1e9);
+  return text;
+}
+
+} // namespace
+
+RegistrationProblem
+DescribeProblem(const RegisterOptions & options, const StageList & list)
+{
+  RegistrationProblem problem;
+  FileSizes           files;
+  const MaskNames     masks = FindMasks(options);
+  for (const ImageNames & names : list.pairs)
+  {
+    const auto         fixed = PlaceImage(files.Add(names.fixed, "fixed image"));
+    const auto         moving = PlaceImage(files.Add(names.moving, "moving image"));
+    ffdp::PairGeometry pair;
+    pair.fixedSize = fixed.voxels.domain;
+    pair.fixedToPhysical = fixed.indexToPhysical;
+    pair.movingSize = moving.voxels.domain;
+    pair.movingToPhysical = moving.indexToPhysical;
+    pair.hasFixedMask = !masks.fixed.empty();
+    pair.hasMovingMask = !masks.moving.empty();
+    problem.pairs.push_back(pair);
+  }
+  for (const std::string & mask : { masks.fixed, masks.moving })
+  {
+    if (!mask.empty())
+    {
+      files.Add(mask, "mask");
+    }
+  }
+  const bool fromWarp = StartsFromWarp(options);
+  problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads);
+  const double fixedVoxels = double(problem.pairs.front().fixedSize.Voxels());
+  problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
+  problem.readBytes = files.whileReading;
+  // While outputs are written: both warps, a warped image, and what is being compressed.
+  const double warp = problem.estimate.resultBytes > 0 ? 12 * fixedVoxels : 0;
+  const double warped = 4 * std::max(fixedVoxels, double(problem.pairs.front().movingSize.Voxels()));
+  const double writing = problem.imageBytes + 2 * warp + warped + std::min(CompressionBytes, std::max(warp, warped));
+  const double engine = problem.imageBytes + problem.estimate.peakBytes;
+  problem.peakBytes = ProgramBytes + std::max({ engine, writing, problem.readBytes });
+  return problem;
+}
+
+double
+AvailableBytes()
+{
+  double        available = std::numeric_limits<double>::infinity();
+  std::ifstream in("/proc/meminfo");
+  std::string   name, unit;
+  for (double kilobytes = 0; in >> name >> kilobytes && std::getline(in, unit);)
+  {
+    if (name == "MemAvailable:")
+    {
+      available = 1024 * kilobytes;
+    }
+  }
+  const double limit = ReadNumber("/sys/fs/cgroup/memory.max");
+  const double used = ReadNumber("/sys/fs/cgroup/memory.current");
+  return limit < available ? std::max(0.0, limit - used) : available;
+}
+
+void
+RequireMemory(const RegistrationProblem & problem)
+{
+  const double available = AvailableBytes();
+  if (problem.peakBytes > available)
+  {
+    // Voxels twice as large along each axis: an eighth of everything that grows with the images.
+    const double coarser = ProgramBytes + (problem.peakBytes - ProgramBytes) / 8;
+    throw CommandError("this registration needs " + Gigabytes(problem.peakBytes) + " of memory, and " +
+                       Gigabytes(available) + " are free: images with voxels of twice the size would need " +
+                       Gigabytes(coarser) + "; --ignore-memory runs it all the same");
+  }
+}

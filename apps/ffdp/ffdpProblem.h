@@ -1,0 +1,46 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpProblem_h
+#define ffdpProblem_h
+
+#include "ffdpRegisterOptions.h"
+#include "ffdpRegistrationEstimate.h"
+
+/** How large a registration is, from the headers of its files, before any voxel is read. */
+struct RegistrationProblem
+{
+  std::vector<ffdp::PairGeometry> pairs;
+  ffdp::RegistrationEstimate      estimate;       ///< of the engine
+  double                          imageBytes = 0; ///< of all images and masks in memory
+  double                          readBytes = 0;  ///< at most, while the last of them is read
+  double                          peakBytes = 0;  ///< of the whole program
+};
+
+/** Throws CommandError for files that cannot be read or that do not fit together. */
+RegistrationProblem
+DescribeProblem(const RegisterOptions & options, const StageList & list);
+
+/** Memory that a program can still get: of the machine, or of the group that it is limited to. */
+double
+AvailableBytes();
+
+/** Throws CommandError if the problem needs more than is free, with what would fit. */
+void
+RequireMemory(const RegistrationProblem & problem);
+
+#endif

@@ -1,0 +1,102 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpProgramTestSupport.h"
+
+#include <nlohmann/json.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+using namespace programtest;
+
+namespace
+{
+
+/** The number before " MB" in what `register` prints at its end. */
+double
+PeakMegabytesOf(const std::string & output)
+{
+  const auto end = output.rfind(" MB");
+  const auto begin = output.rfind(' ', end - 1);
+  return std::stod(output.substr(begin, end - begin));
+}
+
+nlohmann::json
+Plan(const Folder & folder, const std::string & arguments)
+{
+  const auto outcome = RunProgram(folder, "plan " + arguments + " --json " + (folder / "plan.json"));
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  return nlohmann::json::parse(ReadText(folder / "plan.json"));
+}
+
+} // namespace
+
+TEST(Plan, TellsTheMemoryThatRegisterThenUses)
+{
+  const Folder folder("plan");
+  for (const char * name : { "a", "b" })
+  {
+    ASSERT_EQ(RunProgram(folder,
+                         "synthesize --head --size 112 128 120 --spacing 1.6 --seed " +
+                           std::string(name[0] == 'a' ? "1" : "2") + " -o " + (folder / name) + ".nii.gz")
+                .code,
+              0);
+  }
+  const std::string images = "-f " + (folder / "a.nii.gz") + " -m " + (folder / "b.nii.gz") + " --threads 2 ";
+  for (const std::string stages : { "-t Greedy[0.5] --metric CC --convergence 2x1 --shrink-factors 2x1",
+                                    "-t SyN[0.1] --metric CC --convergence 2x1 --shrink-factors 2x1",
+                                    "-t Affine[0.25] --metric MI --convergence 3 --shrink-factors 2" })
+  {
+    const auto plan = Plan(folder, images + stages);
+    const auto run = RunProgram(folder, "register " + images + stages + " -o " + (folder / "out_"));
+    ASSERT_EQ(run.code, 0) << run.errors;
+    EXPECT_NEAR(plan["peak_bytes"].get<double>() / (1024 * 1024) / PeakMegabytesOf(run.output), 1, 0.1) << stages;
+    EXPECT_GT(plan["seconds"].get<double>(), 0);
+  }
+}
+
+TEST(Plan, ListsTheLevelsOfPresetsAndRefusesWhatRegisterRefuses)
+{
+  const Folder folder("plan-levels");
+  Write(MakeImage(0, 0, 0), folder / "a.nii");
+  const std::string images = "-f " + (folder / "a.nii") + " -m " + (folder / "a.nii") + " ";
+  const auto        fast = Plan(folder, images + "-p fast"), accurate = Plan(folder, images + "-p accurate");
+  EXPECT_LT(fast["levels"].size(), accurate["levels"].size());
+  EXPECT_LT(fast["peak_bytes"].get<double>(), 1e9);
+  const auto missing = RunProgram(folder, "plan -f nowhere.nii -m nowhere.nii");
+  EXPECT_NE(missing.code, 0);
+  EXPECT_NE(missing.errors.find("nowhere.nii"), std::string::npos);
+}
+
+TEST(Plan, ARunThatCannotFitSaysSoAtOnce)
+{
+  // A header of an image of 8 TB, with no voxels behind it: refused by its size before anything is read.
+  const Folder  folder("plan-large");
+  std::ofstream header(folder / "huge.mhd");
+  header << "ObjectType = Image\nNDims = 3\nDimSize = 16384 16384 8192\nElementType = MET_FLOAT\n"
+            "ElementSpacing = 1 1 1\nElementDataFile = huge.raw\n";
+  header.close();
+  std::ofstream(folder / "huge.raw") << "nothing";
+  const auto run = RunProgram(
+    folder, "register -f " + (folder / "huge.mhd") + " -m " + (folder / "huge.mhd") + " -o " + (folder / "out_"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.errors.find("GB"), std::string::npos) << run.errors;
+  EXPECT_EQ(run.ErrorLines(), 1);
+}
