@@ -33,7 +33,7 @@ namespace
 /** What the program and its libraries take by themselves, and small things like tables and the report. */
 constexpr double ProgramBytes = 35e6;
 
-/** What is being compressed at a time, of files that are larger. */
+/** What is being compressed at a time, before and after, of files that are larger. */
 constexpr double CompressionBytes = 16e6;
 
 class FileSizes
@@ -113,7 +113,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list)
   // While outputs are written: both warps, a warped image, and what is being compressed.
   const double warp = problem.estimate.resultBytes > 0 ? 12 * fixedVoxels : 0;
   const double warped = 4 * std::max(fixedVoxels, double(problem.pairs.front().movingSize.Voxels()));
-  const double writing = problem.imageBytes + 2 * warp + warped + std::min(CompressionBytes, std::max(warp, warped));
+  const double writing =
+    problem.imageBytes + 2 * warp + warped + std::min(CompressionBytes, 2 * std::max(warp, warped));
   const double engine = problem.imageBytes + problem.estimate.peakBytes;
   problem.peakBytes = ProgramBytes + std::max({ engine, writing, problem.readBytes });
   return problem;
