@@ -26,10 +26,32 @@
 namespace ffdp
 {
 
-/** What is run when nobody says what to run: moments, rigid and affine by mutual information, greedy by local
- * correlation. The stages of `ffdp register --preset balanced`. */
+/** Sequences of stages that need no choice but how long to look. */
+struct StagePreset
+{
+  enum class Effort
+  {
+    Fast,     ///< stops at half resolution
+    Balanced, ///< full resolution
+    Accurate  ///< wider windows
+  };
+  enum class Last ///< the kind of transform that is looked for, and all before it
+  {
+    Rigid,
+    Affine,
+    Deformable
+  };
+
+  Effort effort = Effort::Balanced;
+  Last   last = Last::Deformable;
+  bool   sameModality = true; ///< local correlation; otherwise mutual information
+  bool   withMoments = true;
+};
+
+/** Moments, rigid, affine and greedy, as far as the preset asks for them. The default is what is run when nobody says
+ * what to run. */
 FFDP_EXPORT std::vector<RegistrationStage>
-            MakeDefaultStages();
+            MakeStages(const StagePreset & preset = {});
 
 /** A stage in one line, for logs. */
 FFDP_EXPORT std::string

@@ -48,7 +48,7 @@ namespace itk
  * index.
  *
  * What is done is a list of stages, plain structs with defaults (ffdp::RegistrationStage), each of which starts where
- * the one before ended. Without a list: ffdp::MakeDefaultStages(), with all image pairs at equal weights; an initial
+ * the one before ended. Without a list: ffdp::MakeStages(), with all image pairs at equal weights; an initial
  * transform then leaves out the search for a start, and one with a displacement field leaves out all linear stages.
  *
  * <b>Images</b> are itk::Image of numbers, 2-D or 3-D, on any grids: index, spacing, direction and size may differ.

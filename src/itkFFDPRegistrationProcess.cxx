@@ -126,7 +126,7 @@ FFDPRegistrationProcess::FindStages(std::size_t pairs, const ffdp::WarpedStart *
     return m_Stages;
   }
   StageListType stages;
-  for (StageType & stage : ffdp::MakeDefaultStages())
+  for (StageType & stage : ffdp::MakeStages())
   {
     const bool isSearch = stage.kind == StageType::Kind::Moments;
     if (start && (isSearch || (!start->warp.empty() && !ffdp::IsDeformable(stage))))

@@ -18,7 +18,7 @@
 #include "ffdpRegisterOptions.h"
 
 #include "ffdpCommandError.h"
-#include "ffdpPresets.h"
+#include "ffdpStageList.h"
 #include "ffdpStageText.h"
 
 #include <algorithm>
@@ -63,9 +63,18 @@ PlanPreset(const RegisterOptions & options, const ImageNames & images)
   {
     throw CommandError("--fixed and --moving are needed");
   }
-  const bool withMoments = !options.noMoments && options.start.empty();
-  StageList  list;
-  list.stages = MakePreset(options.preset, options.modality == "same", transform, withMoments);
+  using Preset = ffdp::StagePreset;
+  Preset preset;
+  preset.effort = options.preset == "fast"       ? Preset::Effort::Fast
+                  : options.preset == "accurate" ? Preset::Effort::Accurate
+                                                 : Preset::Effort::Balanced;
+  preset.last = transform == "rigid"    ? Preset::Last::Rigid
+                : transform == "affine" ? Preset::Last::Affine
+                                        : Preset::Last::Deformable;
+  preset.sameModality = options.modality == "same";
+  preset.withMoments = !options.noMoments && options.start.empty();
+  StageList list;
+  list.stages = ffdp::MakeStages(preset);
   list.pairs = { images };
   return list;
 }

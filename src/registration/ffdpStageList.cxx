@@ -28,24 +28,53 @@ namespace
 
 using Kind = RegistrationStage::Kind;
 
-void
-SetInformationStage(RegistrationStage & stage, Kind kind, int bins)
+RegistrationMetric
+Information(int bins)
 {
-  stage.kind = kind;
-  stage.metrics.front().kind = RegistrationMetric::Kind::MutualInformation;
-  stage.metrics.front().bins = bins;
+  RegistrationMetric metric;
+  metric.kind = RegistrationMetric::Kind::MutualInformation;
+  metric.bins = bins;
+  return metric;
 }
 
-void
-SetLinearStage(RegistrationStage &         stage,
-               Kind                        kind,
-               const std::vector<double> & factors,
-               const std::vector<int> &    iterations)
+RegistrationStage
+LinearStage(Kind kind, const std::vector<double> & factors, const std::vector<int> & iterations)
 {
-  SetInformationStage(stage, kind, 32);
+  RegistrationStage stage;
+  stage.kind = kind;
+  stage.metrics = { Information(32) };
   stage.shrinkFactors = factors;
   stage.iterations = iterations;
   stage.learningRate = 0.25;
+  return stage;
+}
+
+RegistrationStage
+GreedyStage(const StagePreset & preset)
+{
+  RegistrationStage stage;
+  stage.kind = Kind::Greedy;
+  if (!preset.sameModality)
+  {
+    stage.metrics = { Information(32) };
+  }
+  switch (preset.effort)
+  {
+    case StagePreset::Effort::Fast:
+      stage.shrinkFactors = { 4, 2 };
+      stage.iterations = { 60, 40 };
+      break;
+    case StagePreset::Effort::Balanced:
+      stage.shrinkFactors = { 4, 2, 1 };
+      stage.iterations = { 100, 50, 25 };
+      break;
+    case StagePreset::Effort::Accurate:
+      stage.shrinkFactors = { 4, 2, 1 };
+      stage.iterations = { 100, 100, 50 };
+      stage.metrics.front().radius = 4;
+      break;
+  }
+  return stage;
 }
 
 const char *
@@ -66,13 +95,30 @@ NameOfMetric(RegistrationMetric::Kind kind)
 } // namespace
 
 std::vector<RegistrationStage>
-MakeDefaultStages()
+MakeStages(const StagePreset & preset)
 {
-  std::vector<RegistrationStage> stages(4);
-  SetInformationStage(stages[0], Kind::Moments, 16);
-  SetLinearStage(stages[1], Kind::Rigid, { 8, 4 }, { 100, 50 });
-  SetLinearStage(stages[2], Kind::Affine, { 8, 4, 2 }, { 100, 100, 40 });
-  stages[3].kind = Kind::Greedy;
+  const bool                     fast = preset.effort == StagePreset::Effort::Fast;
+  std::vector<RegistrationStage> stages;
+  if (preset.withMoments)
+  {
+    RegistrationStage moments;
+    moments.kind = Kind::Moments;
+    moments.metrics = { Information(16) };
+    stages.push_back(moments);
+  }
+  if (preset.last == StagePreset::Last::Rigid)
+  {
+    stages.push_back(fast ? LinearStage(Kind::Rigid, { 4, 2 }, { 100, 80 })
+                          : LinearStage(Kind::Rigid, { 4, 2, 1 }, { 100, 80, 40 }));
+    return stages;
+  }
+  stages.push_back(LinearStage(Kind::Rigid, { 8, 4 }, { 100, 50 }));
+  stages.push_back(fast ? LinearStage(Kind::Affine, { 8, 4 }, { 100, 80 })
+                        : LinearStage(Kind::Affine, { 8, 4, 2 }, { 100, 100, 40 }));
+  if (preset.last == StagePreset::Last::Deformable)
+  {
+    stages.push_back(GreedyStage(preset));
+  }
   return stages;
 }
 
