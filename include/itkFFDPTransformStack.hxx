@@ -29,6 +29,7 @@
 #include <cmath>
 #include <limits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -386,6 +387,24 @@ MakeProbe(const ffdp::AffineMap & gridToPoint, const std::int64_t * gridSize)
   return probe;
 }
 
+/** The whole chain from voxels of a grid to voxels of an image, relative to the starts of the regions. */
+template <typename TParametersValueType, unsigned int VDimension>
+bool
+ReadChain(const Transform<TParametersValueType, VDimension, VDimension> * transform,
+          const ffdp::AffineMap &                                         gridToPoint,
+          const ffdp::AffineMap &                                         pointToImage,
+          const Probe &                                                   probe,
+          ffdp::WarpChain &                                               chain,
+          std::string &                                                   whyNot)
+{
+  ChainBuilder builder;
+  builder.Add(gridToPoint);
+  const bool isStack = AddTransform<TParametersValueType, VDimension>(transform, probe, builder, whyNot);
+  builder.Add(pointToImage);
+  chain = std::move(builder.chain);
+  return isStack;
+}
+
 } // namespace FFDPTransformStackDetail
 
 template <typename TParametersValueType, unsigned int VDimension>
@@ -422,24 +441,22 @@ ReadTransformStack(const Transform<TParametersValueType, VDimension, VDimension>
     const Probe           probe = MakeProbe<TParametersValueType, VDimension>(gridToPoint, gridSize);
     try
     {
-      ChainBuilder builder;
-      builder.Add(gridToPoint);
-      if (!AddTransform<TParametersValueType, VDimension>(transform, probe, builder, whyNot))
+      ffdp::WarpChain chain;
+      if (!ReadChain<TParametersValueType, VDimension>(transform, gridToPoint, pointToImage, probe, chain, whyNot))
       {
         return false;
       }
-      builder.Add(pointToImage);
       if (!AgreesWithTransform<TParametersValueType, VDimension>(
-            transform, gridToPoint, pointToImage, gridSize, builder.chain, probe.tolerance))
+            transform, gridToPoint, pointToImage, gridSize, chain, probe.tolerance))
       {
         whyNot = std::string(transform->GetNameOfClass()) + " does not map points as its kind of transform does";
         return false;
       }
-      stack.map = ffdp::LinearPart(builder.chain);
+      stack.map = ffdp::LinearPart(chain);
       RemoveNoise(stack.map, gridSize);
-      if (!builder.chain.steps.empty() && !UseFieldInPlace(builder.chain, gridSize, stack))
+      if (!chain.steps.empty() && !UseFieldInPlace(chain, gridSize, stack))
       {
-        stack.chain = builder.chain;
+        stack.chain = std::move(chain);
       }
     }
     catch (const ExceptionObject & error)
