@@ -36,7 +36,7 @@ enum class StackKind
   AfterField,       ///< a field on the virtual domain, then an affine transform that is optimized
   AfterOtherFields, ///< two fields on other grids, then the same
   BeforeField,      ///< the same, then a field: what itk::ImageRegistrationMethodv4 makes of a field to start from
-  BetweenFields,    ///< the same between fields, in nested composites
+  BetweenFields,    ///< the same between fields, in a composite in a composite
   AroundField,      ///< rigid, field, affine: both linear transforms are optimized
   FieldBeforeField, ///< a field on the virtual domain that is optimized, then another one
   FieldBeforeStack, ///< the same, then an affine transform, a field, an affine transform and a field
@@ -134,9 +134,8 @@ MakeStack(StackKind kind, const TCase & metricCase)
     case StackKind::BeforeField:
       return Stack<TCase>({ optimized, behind }).GetPointer();
     case StackKind::BetweenFields:
-      return Stack<TCase>({ onGrid,
-                            { Stack<TCase>({ constant, optimized, behind }).GetPointer(), true },
-                            { Stack<TCase>({ constant, farBehind }).GetPointer(), false } })
+      return Stack<TCase>(
+               { onGrid, { Stack<TCase>({ constant, optimized, behind }).GetPointer(), true }, constant, farBehind })
         .GetPointer();
     case StackKind::AroundField:
       return Stack<TCase>({ { TCase::MakeRigid(0.04).GetPointer(), true }, behind, optimized }).GetPointer();
