@@ -19,6 +19,7 @@
 #define itkFFDPStackDerivative_h
 
 #include "ffdpImageMetric.h"
+#include "itkFFDPLinearJacobian.h"
 #include "itkFFDPTransformStack.h"
 
 #include "itkCompositeTransform.h"
@@ -34,47 +35,6 @@ namespace itk
 {
 namespace FFDPMetricDetail
 {
-
-/** The Jacobian of a linear transform with respect to its parameters, which is affine in the point: its values at D + 1
- * points say all. */
-template <typename TParametersValueType, unsigned int VDimension>
-class LinearJacobian
-{
-public:
-  using TransformType = Transform<TParametersValueType, VDimension, VDimension>;
-  using ProbeType = FFDPTransformStackDetail::Probe;
-
-  LinearJacobian(const TransformType * transform, const ProbeType & probe);
-
-  /** False if the Jacobian is not affine in the point after all. */
-  bool
-  IsAffine() const
-  {
-    return m_IsAffine;
-  }
-
-  SizeValueType
-  GetNumberOfParameters() const
-  {
-    return m_Center.cols();
-  }
-
-  /** The derivative times `scale`, given the sums of d q^T and of d over points q in physical space. */
-  template <typename TValue>
-  void
-  Multiply(const ffdp::MapGradient & moments, double scale, TValue * derivative) const;
-
-private:
-  using JacobianType = typename TransformType::JacobianType;
-
-  static JacobianType
-  JacobianAt(const TransformType * transform, const double * at);
-
-  ProbeType    m_Probe;
-  JacobianType m_Center;
-  JacobianType m_Slope[VDimension]; ///< per mm along each physical axis
-  bool         m_IsAffine = true;
-};
 
 /** \class StackDerivative
  * \brief Which transforms of a stack are optimized, and the derivatives for them.
