@@ -41,7 +41,7 @@ namespace FFDPMetricDetail
  *
  * Either a displacement field that is applied first (local support), or linear transforms anywhere (global support).
  * The linear transforms between two fields make a segment; each segment of which some are optimized has a derivative of
- * its own. Transforms must outlive this object.
+ * its own. Transforms must outlive this object. \ingroup FFDP
  */
 template <typename TParametersValueType, unsigned int VDimension>
 class StackDerivative
