@@ -19,6 +19,7 @@
 #define ffdpImageMetric_h
 
 #include "FFDPExport.h"
+#include "ffdpChainDerivative.h"
 #include "ffdpImageGradient.h"
 #include "ffdpLocalCorrelation.h"
 #include "ffdpMutualInformation.h"
@@ -42,11 +43,12 @@
  * g being ITK's central differences of the moving image (see ffdpImageGradient.h), L the loss of the metric, and C
  * whatever the caller wants: the sign, a scale, the Jacobian of what is applied after the displacement. It is written
  * per voxel, or summed up to moments (d x^T and d), from which a derivative for the parameters of a linear transform
- * follows.
+ * follows. With `within` it is led back to a segment of a chain first, and moments are d q^T and d with the point q
+ * that enters the segment, see ffdpChainDerivative.h.
  *
  * The grid is streamed in pieces of planes, so that no sampled image is ever stored. Extra memory: some planes, see
- * each function; residuals of a chain (12 bytes per voxel) and masks (2 bytes) are there for 2^16 voxels, or one plane,
- * at a time. The bytes of the result do not depend on the number of threads. */
+ * each function; residuals of a chain (12 bytes per voxel), gradients to lead back (12 bytes) and masks (2 bytes) are
+ * there for 2^16 voxels, or one plane, at a time. The bytes of the result do not depend on the number of threads. */
 namespace ffdp
 {
 
@@ -68,6 +70,7 @@ struct MetricProblem
   MetricImage           moving;
   ImageDifferences      differences; ///< of the moving image
   std::array<double, 9> C{ { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+  ChainDerivative       within; ///< optional; its chain is that of the moving image, whatever form that has there
   unsigned              threads = 0;
 };
 
@@ -75,7 +78,7 @@ struct MetricProblem
 struct MetricDerivative
 {
   WarpOutput local;           ///< d(x) for the whole grid
-  bool       moments = false; ///< sums over the grid of d x^T and of d
+  bool       moments = false; ///< sums over the grid of d x^T (or d q^T) and of d
 
   explicit operator bool() const { return bool(local) || moments; }
 };
@@ -84,7 +87,7 @@ struct MetricResult
 {
   std::int64_t voxels = 0;   ///< that count
   double       value = 0;    ///< of the loss; 0 if no voxel counts
-  MapGradient  moments = {}; ///< sums of d x^T (row major), then of d
+  MapGradient  moments = {}; ///< sums of d x^T or d q^T (row major), then of d
 };
 
 /** L = mean of (M - F)^2; dL/dM is taken without the division by the number of voxels: 2 (M - F).

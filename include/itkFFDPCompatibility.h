@@ -32,4 +32,14 @@
     ITK_MACROEND_NOOP_STATEMENT
 #endif
 
+/** Since ITK 5.3 DisplacementFieldTransform::ComputeJacobianWithRespectToPosition() is that of physical space, and
+ * stays within the field. Before, it turned displacements instead of differences by the direction, divided by the
+ * spacing of the component instead of that of the axis, and counted indices from 0, wherever the region of the field
+ * starts. */
+#if ITK_VERSION_MAJOR > 5 || (ITK_VERSION_MAJOR == 5 && ITK_VERSION_MINOR >= 3)
+#  define FFDP_ITK_FIELD_JACOBIAN_IS_PHYSICAL 1
+#else
+#  define FFDP_ITK_FIELD_JACOBIAN_IS_PHYSICAL 0
+#endif
+
 #endif

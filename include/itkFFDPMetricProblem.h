@@ -27,7 +27,6 @@
 
 #include <string>
 #include <type_traits>
-#include <vector>
 
 /** From ITK's images, masks and transforms to what ffdp's metrics take. */
 namespace itk
@@ -84,44 +83,6 @@ ReadMask(const SpatialObject<VDimension> * mask,
 template <unsigned int VDimension>
 ffdp::ImageDifferences
 ReadDifferences(const ImageBase<VDimension> * image);
-
-/** What is applied after the only displacement field of a stack, as a matrix in physical space (row major). */
-template <unsigned int VDimension>
-void
-ReadMatrixAfterField(const ffdp::MetricImage & moving, const ImageBase<VDimension> * image, double * matrix);
-
-/** The derivative for the parameters of a linear transform, given the sums of d x^T and d over the grid: the Jacobian
- * of such a transform is affine in the point, so its values at D + 1 points of the grid say all. */
-template <typename TParametersValueType, unsigned int VDimension>
-class LinearJacobian
-{
-public:
-  using TransformType = Transform<TParametersValueType, VDimension, VDimension>;
-
-  LinearJacobian(const TransformType * transform, const ImageBase<VDimension> * grid);
-
-  /** False if the Jacobian is not affine in the point after all. */
-  bool
-  IsAffine() const
-  {
-    return m_IsAffine;
-  }
-
-  /** The derivative times `scale`. */
-  template <typename TDerivative>
-  void
-  Multiply(const ffdp::MapGradient & moments, double scale, TDerivative & derivative) const;
-
-private:
-  using JacobianType = typename TransformType::JacobianType;
-
-  static JacobianType
-  JacobianAt(const TransformType * transform, const ImageBase<VDimension> * grid, const Offset<VDimension> & from);
-
-  JacobianType m_First;
-  JacobianType m_Slope[VDimension]; ///< per voxel along each axis of the grid
-  bool         m_IsAffine = true;
-};
 
 } // end namespace FFDPMetricDetail
 } // end namespace itk

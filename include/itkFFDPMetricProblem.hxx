@@ -18,10 +18,8 @@
 #ifndef itkFFDPMetricProblem_hxx
 #define itkFFDPMetricProblem_hxx
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <typeinfo>
+#include <utility>
 
 namespace itk
 {
@@ -111,99 +109,6 @@ ReadDifferences(const ImageBase<VDimension> * image)
     }
   }
   return differences;
-}
-
-template <unsigned int VDimension>
-void
-ReadMatrixAfterField(const ffdp::MetricImage & moving, const ImageBase<VDimension> * image, double * matrix)
-{
-  const double * const after = moving.chain.steps.empty() ? moving.map.S : moving.chain.steps.back().after.matrix;
-  const auto toPoint = FFDPTransformStackDetail::IndexToPoint<VDimension>(image, image->GetBufferedRegion().GetIndex());
-  for (unsigned int r = 0; r < 3; ++r)
-  {
-    for (unsigned int c = 0; c < 3; ++c)
-    {
-      double sum = 0;
-      for (unsigned int k = 0; k < 3; ++k)
-      {
-        sum += toPoint.matrix[3 * r + k] * after[3 * k + c];
-      }
-      const double whole = std::round(sum);
-      matrix[3 * r + c] = std::abs(sum - whole) < 1e-12 ? whole : sum; // the identity, free of rounding
-    }
-  }
-}
-
-template <typename TParametersValueType, unsigned int VDimension>
-auto
-LinearJacobian<TParametersValueType, VDimension>::JacobianAt(const TransformType *         transform,
-                                                             const ImageBase<VDimension> * grid,
-                                                             const Offset<VDimension> &    from) -> JacobianType
-{
-  Point<double, VDimension> point;
-  grid->TransformIndexToPhysicalPoint(grid->GetBufferedRegion().GetIndex() + from, point);
-  typename TransformType::InputPointType input;
-  input.CastFrom(point);
-  JacobianType jacobian;
-  transform->ComputeJacobianWithRespectToParameters(input, jacobian);
-  return jacobian;
-}
-
-template <typename TParametersValueType, unsigned int VDimension>
-LinearJacobian<TParametersValueType, VDimension>::LinearJacobian(const TransformType *         transform,
-                                                                 const ImageBase<VDimension> * grid)
-{
-  if (transform->GetNumberOfParameters() == 0) // the identity
-  {
-    return;
-  }
-  const auto         size = grid->GetBufferedRegion().GetSize();
-  Offset<VDimension> farthest;
-  m_First = JacobianAt(transform, grid, Offset<VDimension>{ { 0 } });
-  JacobianType expected = m_First;
-  for (unsigned int c = 0; c < VDimension; ++c)
-  {
-    Offset<VDimension> step{ { 0 } };
-    farthest[c] = step[c] = std::max<OffsetValueType>(1, static_cast<OffsetValueType>(size[c]) - 1);
-    m_Slope[c] = JacobianAt(transform, grid, step);
-    m_Slope[c] -= m_First;
-    expected += m_Slope[c];
-    m_Slope[c] /= static_cast<TParametersValueType>(step[c]);
-  }
-  const JacobianType found = JacobianAt(transform, grid, farthest);
-  double             largest = 0;
-  double             error = 0;
-  for (unsigned int r = 0; r < found.rows(); ++r)
-  {
-    for (unsigned int p = 0; p < found.cols(); ++p)
-    {
-      largest = std::max({ largest, std::abs(double(found(r, p))), std::abs(double(m_First(r, p))) });
-      error = std::max(error, std::abs(double(found(r, p)) - double(expected(r, p))));
-    }
-  }
-  m_IsAffine = error <= 1e3 * std::numeric_limits<TParametersValueType>::epsilon() * largest;
-}
-
-template <typename TParametersValueType, unsigned int VDimension>
-template <typename TDerivative>
-void
-LinearJacobian<TParametersValueType, VDimension>::Multiply(const ffdp::MapGradient & moments,
-                                                           double                    scale,
-                                                           TDerivative &             derivative) const
-{
-  for (unsigned int p = 0; p < m_First.cols(); ++p)
-  {
-    double sum = 0;
-    for (unsigned int r = 0; r < VDimension; ++r)
-    {
-      sum += moments[9 + r] * m_First(r, p);
-      for (unsigned int c = 0; c < VDimension; ++c)
-      {
-        sum += moments[3 * r + c] * m_Slope[c](r, p);
-      }
-    }
-    derivative[p] = static_cast<typename TDerivative::ValueType>(scale * sum);
-  }
 }
 
 } // end namespace FFDPMetricDetail

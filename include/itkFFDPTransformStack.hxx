@@ -18,152 +18,23 @@
 #ifndef itkFFDPTransformStack_hxx
 #define itkFFDPTransformStack_hxx
 
+#include "itkFFDPLinearProbe.h"
 #include "itkFFDPTransformStack.h"
 
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
-#include "itkMatrixOffsetTransformBase.h"
 #include "itkVectorLinearInterpolateImageFunction.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace itk
 {
 namespace FFDPTransformStackDetail
 {
-
-/** From indices relative to the start of a region to physical points. */
-template <unsigned int VDimension>
-ffdp::AffineMap
-IndexToPoint(const ImageBase<VDimension> * image, const Index<VDimension> & start)
-{
-  ffdp::AffineMap map;
-  for (unsigned int r = 0; r < VDimension; ++r)
-  {
-    map.offset[r] = image->GetOrigin()[r];
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      map.matrix[3 * r + c] = image->GetDirection()[r][c] * image->GetSpacing()[c];
-      map.offset[r] += map.matrix[3 * r + c] * static_cast<double>(start[c]);
-    }
-  }
-  return map;
-}
-
-/** From physical points to indices relative to the start of a region. */
-template <unsigned int VDimension>
-ffdp::AffineMap
-PointToIndex(const ImageBase<VDimension> * image, const Index<VDimension> & start)
-{
-  ffdp::AffineMap map;
-  for (unsigned int r = 0; r < VDimension; ++r)
-  {
-    map.offset[r] = -static_cast<double>(start[r]);
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      map.matrix[3 * r + c] = image->GetInverseDirection()[r][c] / image->GetSpacing()[r];
-      map.offset[r] -= map.matrix[3 * r + c] * image->GetOrigin()[c];
-    }
-  }
-  return map;
-}
-
-template <typename TParametersValueType, unsigned int VDimension>
-void
-TransformCoordinates(const Transform<TParametersValueType, VDimension, VDimension> * transform,
-                     const double *                                                  from,
-                     double *                                                        to)
-{
-  typename Transform<TParametersValueType, VDimension, VDimension>::InputPointType point;
-  for (unsigned int c = 0; c < VDimension; ++c)
-  {
-    point[c] = static_cast<TParametersValueType>(from[c]);
-  }
-  const auto moved = transform->TransformPoint(point);
-  for (unsigned int c = 0; c < VDimension; ++c)
-  {
-    to[c] = moved[c];
-  }
-}
-
-/** Where the transforms are asked: around a point of the grid, as far as the grid goes, in physical units. */
-struct Probe
-{
-  double center[3] = { 0, 0, 0 };
-  double reach = 1;
-  double tolerance = 0; ///< of a coordinate, by the precision of the transform's points
-};
-
-/** The matrix of a linear transform from its values at points that are as far apart as the grid is wide. */
-template <typename TParametersValueType, unsigned int VDimension>
-ffdp::AffineMap
-ProbeLinear(const Transform<TParametersValueType, VDimension, VDimension> * transform, const Probe & probe)
-{
-  ffdp::AffineMap map;
-  double          moved[3] = { 0, 0, 0 };
-  TransformCoordinates(transform, probe.center, moved);
-  for (unsigned int c = 0; c < VDimension; ++c)
-  {
-    double at[3] = { probe.center[0], probe.center[1], probe.center[2] };
-    double there[3];
-    at[c] += probe.reach;
-    TransformCoordinates(transform, at, there);
-    // the step that the point really made, after it was rounded to the type of the transform's points
-    const double step = static_cast<TParametersValueType>(at[c]) -
-                        static_cast<double>(static_cast<TParametersValueType>(probe.center[c]));
-    for (unsigned int r = 0; r < VDimension; ++r)
-    {
-      map.matrix[3 * r + c] = (there[r] - moved[r]) / step;
-    }
-  }
-  for (unsigned int r = 0; r < VDimension; ++r)
-  {
-    map.offset[r] = moved[r];
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      map.offset[r] -= map.matrix[3 * r + c] * probe.center[c];
-    }
-  }
-  return map;
-}
-
-/** Matrix and offset of a linear transform: as it stores them where it does, else from its values. */
-template <typename TParametersValueType, unsigned int VDimension>
-ffdp::AffineMap
-ReadLinear(const Transform<TParametersValueType, VDimension, VDimension> * transform, const Probe & probe)
-{
-  using MatrixOffsetType = MatrixOffsetTransformBase<TParametersValueType, VDimension, VDimension>;
-  if (const auto * const matrixOffset = dynamic_cast<const MatrixOffsetType *>(transform))
-  {
-    ffdp::AffineMap map;
-    for (unsigned int r = 0; r < VDimension; ++r)
-    {
-      map.offset[r] = matrixOffset->GetOffset()[r];
-      for (unsigned int c = 0; c < VDimension; ++c)
-      {
-        map.matrix[3 * r + c] = matrixOffset->GetMatrix()[r][c];
-      }
-    }
-    double stored[3];
-    double told[3] = { 0, 0, 0 };
-    map.Apply(probe.center, stored);
-    TransformCoordinates(transform, probe.center, told);
-    bool same = true;
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      same = same && std::abs(stored[c] - told[c]) <= probe.tolerance * (1 + std::abs(told[c]));
-    }
-    if (same) // a subclass may keep its parameters elsewhere
-    {
-      return map;
-    }
-  }
-  return ProbeLinear(transform, probe);
-}
 
 /** The chain while it is being built: `tail` is what follows the last field, or all that there is before the first. */
 struct ChainBuilder
@@ -362,28 +233,22 @@ AgreesWithTransform(const Transform<TParametersValueType, VDimension, VDimension
   return true;
 }
 
+/** The whole chain from voxels of a grid to voxels of an image, relative to the starts of the regions. */
 template <typename TParametersValueType, unsigned int VDimension>
-Probe
-MakeProbe(const ffdp::AffineMap & gridToPoint, const std::int64_t * gridSize)
+bool
+ReadChain(const Transform<TParametersValueType, VDimension, VDimension> * transform,
+          const ffdp::AffineMap &                                         gridToPoint,
+          const ffdp::AffineMap &                                         pointToImage,
+          const Probe &                                                   probe,
+          ffdp::WarpChain &                                               chain,
+          std::string &                                                   whyNot)
 {
-  Probe  probe;
-  double center[3];
-  for (int c = 0; c < 3; ++c)
-  {
-    center[c] = 0.5 * static_cast<double>(gridSize[c] - 1);
-  }
-  gridToPoint.Apply(center, probe.center);
-  for (unsigned int r = 0; r < VDimension; ++r)
-  {
-    double width = 0;
-    for (unsigned int c = 0; c < VDimension; ++c)
-    {
-      width += std::abs(gridToPoint.matrix[3 * r + c]) * static_cast<double>(gridSize[c]);
-    }
-    probe.reach = r == 0 ? width : std::max(probe.reach, width);
-  }
-  probe.tolerance = 256 * static_cast<double>(std::numeric_limits<TParametersValueType>::epsilon());
-  return probe;
+  ChainBuilder builder;
+  builder.Add(gridToPoint);
+  const bool isStack = AddTransform<TParametersValueType, VDimension>(transform, probe, builder, whyNot);
+  builder.Add(pointToImage);
+  chain = std::move(builder.chain);
+  return isStack;
 }
 
 } // namespace FFDPTransformStackDetail
@@ -422,24 +287,22 @@ ReadTransformStack(const Transform<TParametersValueType, VDimension, VDimension>
     const Probe           probe = MakeProbe<TParametersValueType, VDimension>(gridToPoint, gridSize);
     try
     {
-      ChainBuilder builder;
-      builder.Add(gridToPoint);
-      if (!AddTransform<TParametersValueType, VDimension>(transform, probe, builder, whyNot))
+      ffdp::WarpChain chain;
+      if (!ReadChain<TParametersValueType, VDimension>(transform, gridToPoint, pointToImage, probe, chain, whyNot))
       {
         return false;
       }
-      builder.Add(pointToImage);
       if (!AgreesWithTransform<TParametersValueType, VDimension>(
-            transform, gridToPoint, pointToImage, gridSize, builder.chain, probe.tolerance))
+            transform, gridToPoint, pointToImage, gridSize, chain, probe.tolerance))
       {
         whyNot = std::string(transform->GetNameOfClass()) + " does not map points as its kind of transform does";
         return false;
       }
-      stack.map = ffdp::LinearPart(builder.chain);
+      stack.map = ffdp::LinearPart(chain);
       RemoveNoise(stack.map, gridSize);
-      if (!builder.chain.steps.empty() && !UseFieldInPlace(builder.chain, gridSize, stack))
+      if (!chain.steps.empty() && !UseFieldInPlace(chain, gridSize, stack))
       {
-        stack.chain = builder.chain;
+        stack.chain = std::move(chain);
       }
     }
     catch (const ExceptionObject & error)

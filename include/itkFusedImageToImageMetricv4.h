@@ -20,6 +20,7 @@
 
 #include "ffdpImageMetric.h"
 #include "itkFFDPCompatibility.h"
+#include "itkFFDPStackDerivative.h"
 
 #include "itkImageToImageMetricv4.h"
 
@@ -39,10 +40,12 @@ namespace itk
  * (CompositeTransform, also nested) of linear transforms and displacement fields. Interpolators are linear (the
  * default). Masks are ImageMaskSpatialObject, on any grid. All voxels of the virtual domain are used. Derivatives are
  * those of ITK's default, for one of
- * - global support: the moving transform is linear; any parameters whose Jacobian is affine in the point, which all of
- *   ITK's linear transforms have, or a composite of such;
- * - local support: a displacement field on the virtual domain, alone or followed by linear transforms in a composite
- *   in which only the field is optimized.
+ * - global support: what is optimized are linear transforms, anywhere in the stack; any parameters whose Jacobian is
+ *   affine in the point, which all of ITK's linear transforms have;
+ * - local support: what is optimized is a displacement field on the virtual domain that is applied first.
+ *
+ * Displacement fields behind what is optimized enter by ComputeJacobianWithRespectToPosition(), as in ITK. (Outside the
+ * field, where ITK 5.2 reads beyond its memory, that is the identity.)
  *
  * **Otherwise** (B-spline transforms, sampled point sets, other interpolators, other masks, gradient filters, gradients
  * of the fixed image) the superclass does the work. GetUsedFastPath() says which of the two did the last evaluation
@@ -119,6 +122,9 @@ protected:
 
   static constexpr unsigned int Dimension = Superclass::VirtualImageDimension;
 
+  using StackDerivativeType =
+    FFDPMetricDetail::StackDerivative<typename Superclass::CoordinateRepresentationType, Dimension>;
+
   /** Value and derivative by the fast path. */
   virtual ffdp::MetricResult
   EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const = 0;
@@ -164,9 +170,10 @@ protected:
     return static_cast<unsigned int>(m_WorkUnits);
   }
 
-  /** What ffdp needs to know. Returns false and sets the reason if this is not for the fast path. */
+  /** What ffdp needs to know, also for a derivative unless `derivative` is null. Returns false and sets the reason if
+   * this is not for the fast path. */
   bool
-  ReadProblem(bool withDerivative, ffdp::MetricProblem & problem) const;
+  ReadProblem(ffdp::MetricProblem & problem, StackDerivativeType * derivative) const;
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
@@ -179,9 +186,13 @@ private:
   bool
   ReadImages(ffdp::MetricProblem & problem) const;
   bool
-  ReadDerivative(ffdp::MetricProblem & problem) const;
+  HasFastGradient() const;
   bool
-  OptimizesFirstFieldOnly() const;
+  ReadDerivative(ffdp::MetricProblem & problem, StackDerivativeType & derivative) const;
+  ffdp::MetricResult
+  EvaluateGlobalDerivative(ffdp::MetricProblem &       problem,
+                           const StackDerivativeType & stack,
+                           DerivativeType &            derivative) const;
   void
   WarnOfFallback() const;
   ffdp::MetricResult

@@ -21,14 +21,12 @@
 #include "itkFFDPMetricProblem.h"
 
 #include "itkCentralDifferenceImageFunction.h"
-#include "itkCompositeTransform.h"
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <stdexcept>
 #include <typeinfo>
 
@@ -96,7 +94,8 @@ FusedImageToImageMetricv4<TItkMetric>::Initialize()
   this->VerifyMask(this->m_MovingImageMask, "moving");
   this->InitializeSuperclass();
   ffdp::MetricProblem problem;
-  if (!this->ReadProblem(true, problem))
+  StackDerivativeType stack;
+  if (!this->ReadProblem(problem, &stack))
   {
     this->WarnOfFallback();
   }
@@ -104,7 +103,8 @@ FusedImageToImageMetricv4<TItkMetric>::Initialize()
 
 template <typename TItkMetric>
 bool
-FusedImageToImageMetricv4<TItkMetric>::ReadProblem(bool withDerivative, ffdp::MetricProblem & problem) const
+FusedImageToImageMetricv4<TItkMetric>::ReadProblem(ffdp::MetricProblem & problem,
+                                                   StackDerivativeType * derivative) const
 {
   m_FallbackReason.clear();
   if (this->m_FixedImage.IsNull() || this->m_MovingImage.IsNull() || this->m_VirtualImage.IsNull())
@@ -121,7 +121,7 @@ FusedImageToImageMetricv4<TItkMetric>::ReadProblem(bool withDerivative, ffdp::Me
   {
     problem.threads = this->GetThreads();
     return this->HasFastSettings(m_FallbackReason) && this->ReadImages(problem) &&
-           (!withDerivative || this->ReadDerivative(problem));
+           (derivative == nullptr || this->ReadDerivative(problem, *derivative));
   }
 }
 
@@ -162,28 +162,7 @@ FusedImageToImageMetricv4<TItkMetric>::ReadImages(ffdp::MetricProblem & problem)
 
 template <typename TItkMetric>
 bool
-FusedImageToImageMetricv4<TItkMetric>::OptimizesFirstFieldOnly() const
-{
-  using CompositeType = CompositeTransform<typename Superclass::CoordinateRepresentationType, Dimension>;
-  const auto * const composite = dynamic_cast<const CompositeType *>(this->m_MovingTransform.GetPointer());
-  if (composite == nullptr)
-  {
-    return true;
-  }
-  const SizeValueType count = composite->GetNumberOfTransforms();
-  for (SizeValueType n = 0; n < count; ++n) // the last one is applied first
-  {
-    if (composite->GetNthTransformToOptimize(n) != (n + 1 == count))
-    {
-      return false;
-    }
-  }
-  return count > 0;
-}
-
-template <typename TItkMetric>
-bool
-FusedImageToImageMetricv4<TItkMetric>::ReadDerivative(ffdp::MetricProblem & problem) const
+FusedImageToImageMetricv4<TItkMetric>::HasFastGradient() const
 {
   using CoordinateType = typename Superclass::CoordinateRepresentationType;
   using LinearType = LinearInterpolateImageFunction<typename Superclass::MovingImageType, CoordinateType>;
@@ -205,38 +184,28 @@ FusedImageToImageMetricv4<TItkMetric>::ReadDerivative(ffdp::MetricProblem & prob
     m_FallbackReason = "the gradient calculator of the moving image is not the default one";
     return false;
   }
-  const ImageBase<Dimension> * const image = this->m_MovingImage.GetPointer();
-  problem.differences = FFDPMetricDetail::ReadDifferences(image);
-  const auto fields = problem.moving.chain.steps.size() + (problem.moving.warp ? 1 : 0);
-  double     after[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-  if (this->HasLocalSupport())
+  return true;
+}
+
+template <typename TItkMetric>
+bool
+FusedImageToImageMetricv4<TItkMetric>::ReadDerivative(ffdp::MetricProblem & problem,
+                                                      StackDerivativeType & derivative) const
+{
+  const bool hasLocalSupport = this->HasLocalSupport();
+  if (!this->HasFastGradient())
   {
-    if (fields != 1 || !this->OptimizesFirstFieldOnly())
-    {
-      m_FallbackReason =
-        "more is optimized than one displacement field that is applied first, before linear transforms";
-      return false;
-    }
-    FFDPMetricDetail::ReadMatrixAfterField(problem.moving, image, after);
-  }
-  else if (fields > 0)
-  {
-    m_FallbackReason = "a derivative for a moving transform with displacement fields that are not optimized";
     return false;
   }
-  else if (this->GetUseFloatingPointCorrection())
+  if (!hasLocalSupport && this->GetUseFloatingPointCorrection())
   {
     m_FallbackReason = "UseFloatingPointCorrection is on";
     return false;
   }
-  for (int r = 0; r < 3; ++r) // ITK's derivatives point downhill
-  {
-    for (int c = 0; c < 3; ++c)
-    {
-      problem.C[3 * r + c] = -after[3 * c + r];
-    }
-  }
-  return true;
+  const ImageBase<Dimension> * const image = this->m_MovingImage.GetPointer();
+  problem.differences = FFDPMetricDetail::ReadDifferences(image);
+  return derivative.Read(
+    this->m_MovingTransform.GetPointer(), hasLocalSupport, this->m_VirtualImage.GetPointer(), image, m_FallbackReason);
 }
 
 template <typename TItkMetric>
@@ -261,7 +230,7 @@ auto
 FusedImageToImageMetricv4<TItkMetric>::GetValue() const -> MeasureType
 {
   ffdp::MetricProblem problem;
-  if (!this->ReadProblem(false, problem))
+  if (!this->ReadProblem(problem, nullptr))
   {
     this->WarnOfFallback();
     this->VerifySuperclassCanEvaluate(false);
@@ -286,21 +255,32 @@ FusedImageToImageMetricv4<TItkMetric>::GetDerivative(DerivativeType & derivative
 }
 
 template <typename TItkMetric>
+ffdp::MetricResult
+FusedImageToImageMetricv4<TItkMetric>::EvaluateGlobalDerivative(ffdp::MetricProblem &       problem,
+                                                                const StackDerivativeType & stack,
+                                                                DerivativeType &            derivative) const
+{
+  ffdp::MetricDerivative asked;
+  asked.moments = true;
+  ffdp::MetricResult result;
+  for (std::size_t segment = 0; segment < stack.GetNumberOfSegments(); ++segment)
+  {
+    stack.Plan(segment, problem);
+    result = this->EvaluateSafely(problem, asked);
+    const double count = static_cast<double>(std::max<std::int64_t>(1, result.voxels));
+    stack.Multiply(segment, result.moments, this->IsGlobalDerivativeSum() ? 1.0 / count : 1.0, derivative);
+  }
+  return result;
+}
+
+template <typename TItkMetric>
 void
 FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const
 {
   using ValueType = typename DerivativeType::ValueType;
-  using JacobianType = FFDPMetricDetail::LinearJacobian<typename Superclass::CoordinateRepresentationType, Dimension>;
-  ffdp::MetricProblem           problem;
-  std::unique_ptr<JacobianType> jacobian;
-  bool                          fast = this->ReadProblem(true, problem);
-  if (fast && !this->HasLocalSupport())
-  {
-    jacobian = std::make_unique<JacobianType>(this->m_MovingTransform.GetPointer(), this->m_VirtualImage.GetPointer());
-    fast = jacobian->IsAffine();
-    m_FallbackReason = fast ? "" : "the Jacobian of the moving transform is not affine in the point";
-  }
-  if (!fast)
+  ffdp::MetricProblem problem;
+  StackDerivativeType stack;
+  if (!this->ReadProblem(problem, &stack))
   {
     this->WarnOfFallback();
     this->VerifySuperclassCanEvaluate(true);
@@ -313,25 +293,22 @@ FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value
   {
     derivative.SetSize(count);
   }
-  ffdp::MetricDerivative asked;
-  if (jacobian)
+  ffdp::MetricResult result;
+  if (this->HasLocalSupport())
   {
-    asked.moments = true;
+    ffdp::MetricDerivative asked;
+    asked.local = ffdp::WarpView<ValueType>::Interleaved(derivative.data_block(), int(Dimension), problem.grid);
+    stack.Plan(0, problem);
+    result = this->EvaluateSafely(problem, asked);
   }
   else
   {
-    asked.local = ffdp::WarpView<ValueType>::Interleaved(derivative.data_block(), int(Dimension), problem.grid);
+    result = this->EvaluateGlobalDerivative(problem, stack, derivative);
   }
-  const ffdp::MetricResult result = this->EvaluateSafely(problem, asked);
   this->m_Value = static_cast<MeasureType>(result.value);
   if (result.voxels == 0)
   {
     this->HandleNoValidPoints(this->m_Value, derivative);
-  }
-  else if (jacobian)
-  {
-    const double scale = this->IsGlobalDerivativeSum() ? 1.0 / static_cast<double>(result.voxels) : 1.0;
-    jacobian->Multiply(result.moments, scale, derivative);
   }
   value = this->m_Value;
 }

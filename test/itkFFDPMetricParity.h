@@ -19,6 +19,7 @@
 #define itkFFDPMetricParity_h
 
 #include "itkFFDPMetricTestSupport.h"
+#include "itkFFDPTestStacks.h"
 
 #include <algorithm>
 #include <sstream>
@@ -37,6 +38,7 @@ struct ParityTolerance
 };
 
 constexpr int TransformKinds = 10;
+constexpr int AllKinds = TransformKinds + StackKinds;
 constexpr int Geometries = 3;
 constexpr int Masks = 4;
 
@@ -65,6 +67,21 @@ ExpectParity(const TCase & metricCase, const TItkCase & itkCase, const ParityTol
     << "the largest component is " << largest;
 }
 
+/** Kinds of transforms, then kinds of stacks. */
+template <typename TCase>
+TCase
+MakeCase(int geometry, int kind, int masks)
+{
+  const MaskChoice choice{ (masks & 1) != 0, (masks & 2) != 0 };
+  if (kind < TransformKinds)
+  {
+    return TCase(Geometry(geometry), TransformKind(kind), choice);
+  }
+  TCase metricCase(Geometry(geometry), TransformKind::Identity, choice);
+  metricCase.movingTransform = MakeStack(StackKind(kind - TransformKinds), metricCase);
+  return metricCase;
+}
+
 template <template <typename, typename, typename, typename> class TFused,
           template <typename, typename, typename, typename, typename>
           class TItk,
@@ -82,9 +99,8 @@ ExpectParityInCase(int geometry, int kind, int masks, const ParityTolerance & to
   std::ostringstream text;
   text << VDimension << "-D, geometry " << geometry << ", transform " << kind << ", masks " << masks;
   SCOPED_TRACE(text.str());
-  const MaskChoice                                 choice{ (masks & 1) != 0, (masks & 2) != 0 };
-  const MetricCase<VDimension, TPixel, T>          fusedCase(Geometry(geometry), TransformKind(kind), choice);
-  const MetricCase<VDimension, TPixel, TItkNumber> itkCase(Geometry(geometry), TransformKind(kind), choice);
+  const auto fusedCase = MakeCase<MetricCase<VDimension, TPixel, T>>(geometry, kind, masks);
+  const auto itkCase = MakeCase<MetricCase<VDimension, TPixel, TItkNumber>>(geometry, kind, masks);
   ExpectParity<FusedType, ItkType>(fusedCase, itkCase, tolerance);
 }
 
@@ -98,10 +114,10 @@ template <template <typename, typename, typename, typename> class TFused,
 void
 ExpectParityInAllCases(const ParityTolerance & tolerance)
 {
-  for (int i = 0; i < Geometries * TransformKinds * Masks; ++i)
+  for (int i = 0; i < Geometries * AllKinds * Masks; ++i)
   {
     ExpectParityInCase<TFused, TItk, VDimension, TPixel, T>(
-      i / (TransformKinds * Masks), i / Masks % TransformKinds, i % Masks, tolerance);
+      i / (AllKinds * Masks), i / Masks % AllKinds, i % Masks, tolerance);
   }
 }
 
@@ -116,7 +132,7 @@ template <template <typename, typename, typename, typename> class TFused,
 void
 ExpectParityInSomeCases(const ParityTolerance & tolerance)
 {
-  for (int kind = 1; kind < TransformKinds; ++kind)
+  for (int kind = 1; kind < AllKinds; ++kind)
   {
     ExpectParityInCase<TFused, TItk, VDimension, TPixel, T, TItkNumber>(
       kind % Geometries, kind, kind % Masks, tolerance);

@@ -213,6 +213,23 @@ struct MetricCase
     return transform;
   }
 
+  /** Parameters differ from those of the identity by up to `step`. */
+  static typename TransformType::Pointer
+  MakeRigid(double step)
+  {
+    typename TransformType::Pointer transform;
+    if constexpr (VDimension == 2)
+    {
+      transform = itk::Euler2DTransform<T>::New();
+    }
+    else
+    {
+      transform = itk::Euler3DTransform<T>::New();
+    }
+    SetSmallParameters(transform.GetPointer(), step);
+    return transform;
+  }
+
 private:
   static typename ImageType::PointType
   MiddleOf(const ImageType * image)
@@ -247,8 +264,7 @@ private:
         SetSmallParameters(transform.GetPointer(), 0.7);
         break;
       case TransformKind::Rigid:
-        transform = MakeRigid();
-        SetSmallParameters(transform.GetPointer(), 0.06);
+        transform = MakeRigid(0.06);
         break;
       case TransformKind::Similarity:
         transform = MakeSimilarity();
@@ -278,9 +294,7 @@ private:
     composite->AddTransform(MakeAffine(-0.05, 0.97)); // applied last
     if (kind == TransformKind::LinearComposite)
     {
-      auto rigid = MakeRigid();
-      SetSmallParameters(rigid.GetPointer(), 0.04);
-      composite->AddTransform(rigid);
+      composite->AddTransform(MakeRigid(0.04));
       return composite.GetPointer();
     }
     composite->AddTransform(MakeFieldTransform(gridSpec, 0.8, 3));
@@ -296,19 +310,6 @@ private:
       fixedTransform = before.GetPointer();
     }
     return composite.GetPointer();
-  }
-
-  static typename TransformType::Pointer
-  MakeRigid()
-  {
-    if constexpr (VDimension == 2)
-    {
-      return itk::Euler2DTransform<T>::New().GetPointer();
-    }
-    else
-    {
-      return itk::Euler3DTransform<T>::New().GetPointer();
-    }
   }
 
   static typename TransformType::Pointer

@@ -21,6 +21,7 @@
 
 #include "ffdpAllocationMeter.h"
 #include "itkFFDPMetricTestSupport.h"
+#include "itkFFDPTestStacks.h"
 
 #include <cstring>
 
@@ -34,6 +35,14 @@ using MeanSquaresType = itk::FusedMeanSquaresImageToImageMetricv4<ImageType>;
 using CorrelationType = itk::FusedNeighborhoodCorrelationImageToImageMetricv4<ImageType>;
 using MattesType = itk::FusedMattesMutualInformationImageToImageMetricv4<ImageType>;
 using CaseType = MetricCase<3, float>;
+
+CaseType
+StackCase(Geometry geometry, StackKind kind, int size)
+{
+  CaseType metricCase(geometry, TransformKind::Identity, {}, size);
+  metricCase.movingTransform = MakeStack(kind, metricCase);
+  return metricCase;
+}
 
 /** 64 voxels wide: eight pieces of planes, so that both ways to share them out are taken. */
 template <typename TMetric>
@@ -70,6 +79,9 @@ ExpectSameBytesForAnyThreads()
   ExpectSameBytesForAnyThreads<TMetric>(CaseType(Geometry::Plain, TransformKind::AffineAfterField, {}, 64));
   ExpectSameBytesForAnyThreads<TMetric>(CaseType(Geometry::Different, TransformKind::Affine, { true, true }, 64));
   ExpectSameBytesForAnyThreads<TMetric>(CaseType(Geometry::Oblique, TransformKind::FieldOnCoarserGrid, {}, 24));
+  ExpectSameBytesForAnyThreads<TMetric>(StackCase(Geometry::Plain, StackKind::BeforeField, 64));
+  ExpectSameBytesForAnyThreads<TMetric>(StackCase(Geometry::Oblique, StackKind::AroundField, 24));
+  ExpectSameBytesForAnyThreads<TMetric>(StackCase(Geometry::Oblique, StackKind::FieldBeforeStack, 24));
 }
 
 /** Peak of what an evaluation allocates, the derivative being there already. */
@@ -109,6 +121,19 @@ TEST(FusedMetricBytes, EvaluationNeedsLessThan8MBAt128)
   EXPECT_LT(MemoryOfEvaluation<MeanSquaresType>(metricCase), limit);
   EXPECT_LT(MemoryOfEvaluation<CorrelationType>(metricCase), limit);
   EXPECT_LT(MemoryOfEvaluation<MattesType>(metricCase), limit);
+}
+
+TEST(FusedMetricBytes, NoFieldOfJacobiansIsKept)
+{
+  // A gradient per voxel would be 10.6 MB, a matrix of floats 31.9 MB.
+  constexpr std::size_t limit = 8000000;
+  for (const StackKind kind : { StackKind::BeforeField, StackKind::FieldBeforeField })
+  {
+    const CaseType metricCase = StackCase(Geometry::Plain, kind, 96);
+    EXPECT_LT(MemoryOfEvaluation<MeanSquaresType>(metricCase), limit);
+    EXPECT_LT(MemoryOfEvaluation<CorrelationType>(metricCase), limit);
+    EXPECT_LT(MemoryOfEvaluation<MattesType>(metricCase), limit);
+  }
 }
 
 TEST(FusedMetricBytes, EvaluationDoesNotModifyTheMetric)

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "ffdpWarpChain.h"
 
-#include "ffdpCellBlock.h"
+#include "ffdpChainBlock.h"
 #include "ffdpCheck.h"
 #include "ffdpParallel.h"
 
@@ -31,7 +31,6 @@ namespace ffdp
 namespace
 {
 
-/** points += u(points) for the first `count` points of a block; nothing is added outside the grid of the field. */
 template <typename T>
 void
 AddDisplacements(const WarpView<const T> & warp, const AffineMap & toIndex, int count, BlockPositions & points)
@@ -61,26 +60,37 @@ AddDisplacements(const WarpView<const T> & warp, const AffineMap & toIndex, int 
 
 /** X of the first `count` points of a block. */
 void
-MapPoints(const WarpChain & chain, int count, BlockPositions & points)
+MapThroughChain(const WarpChain & chain, int count, BlockPositions & points)
 {
-  BlockPositions before = points;
-  FFDP_SELECT_KERNEL(MapBlock)(chain.start.matrix, chain.start.offset, before, 0, count, points);
+  MapPoints(chain.start, count, points);
   for (const WarpStep & step : chain.steps)
   {
-    if (step.warp.floats)
-    {
-      AddDisplacements(step.warp.floats, step.toIndex, count, points);
-    }
-    else
-    {
-      AddDisplacements(step.warp.doubles, step.toIndex, count, points);
-    }
-    before = points;
-    FFDP_SELECT_KERNEL(MapBlock)(step.after.matrix, step.after.offset, before, 0, count, points);
+    AddDisplacements(step, count, points);
+    MapPoints(step.after, count, points);
   }
 }
 
 } // namespace
+
+void
+MapPoints(const AffineMap & map, int count, BlockPositions & points)
+{
+  const BlockPositions before = points;
+  FFDP_SELECT_KERNEL(MapBlock)(map.matrix, map.offset, before, 0, count, points);
+}
+
+void
+AddDisplacements(const WarpStep & step, int count, BlockPositions & points)
+{
+  if (step.warp.floats)
+  {
+    AddDisplacements(step.warp.floats, step.toIndex, count, points);
+  }
+  else
+  {
+    AddDisplacements(step.warp.doubles, step.toIndex, count, points);
+  }
+}
 
 void
 RequireChain(const WarpChain & chain)
@@ -131,7 +141,7 @@ MapPoint(const WarpChain & chain, const double * x, double * X)
   {
     points.at[c][0] = x[c];
   }
-  MapPoints(chain, 1, points);
+  MapThroughChain(chain, 1, points);
   for (int c = 0; c < 3; ++c)
   {
     X[c] = points.at[c][0];
@@ -157,7 +167,7 @@ FillResidualRow(const WarpChain &    chain,
       points.at[1][k] = double(y);
       points.at[2][k] = double(z);
     }
-    MapPoints(chain, voxels, points);
+    MapThroughChain(chain, voxels, points);
     for (int c = 0; c < 3; ++c)
     {
       const double * a = linear.A + 3 * c;

@@ -67,7 +67,7 @@ BatchOf(const MetricProblem & problem, std::int64_t capacity)
   constexpr std::int64_t BatchVoxels = 65536;
   const bool             chained = !problem.fixed.chain.steps.empty() || !problem.moving.chain.steps.empty();
   const bool             masked = bool(problem.fixed.mask) || bool(problem.moving.mask);
-  return chained || masked
+  return chained || masked || problem.within
            ? std::min(capacity, std::max<std::int64_t>(1, BatchVoxels / (problem.grid.x * problem.grid.y)))
            : capacity;
 }
@@ -277,12 +277,25 @@ MetricPlanes::FindValid(std::int64_t first, std::int64_t end, unsigned threads)
   m_ValidCounts.insert(m_ValidCounts.end(), counts.begin(), counts.end());
 }
 
+WarpView<float>
+MetricPlanes::GradientToLeadBack(std::int64_t first, std::int64_t count)
+{
+  const std::int64_t voxels = m_Batch * m_PlaneVoxels;
+  if (m_Gradient.Count() == 0)
+  {
+    m_Gradient = AlignedBuffer<float>(std::size_t(3 * voxels));
+  }
+  float * const g = m_Gradient.Data();
+  return WarpView<float>::Planar(g, g + voxels, g + 2 * voxels, m_Problem.grid, first, count);
+}
+
 std::vector<MapGradient>
 MetricPlanes::Differentiate(const VolumeView<const float> & weights,
                             const MetricDerivative &        derivative,
                             unsigned                        threads)
 {
   const MetricImage &      moving = m_Problem.moving;
+  const bool               within = bool(m_Problem.within);
   std::vector<MapGradient> moments;
   for (std::int64_t first = weights.firstPlane; first < weights.EndPlane(); first += m_Batch)
   {
@@ -297,15 +310,21 @@ MetricPlanes::Differentiate(const VolumeView<const float> & weights,
     {
       local.doubles = local.doubles.Planes(first, count);
     }
-    const std::vector<MapGradient> part = ImageGradient(moving.image,
-                                                        moving.map,
-                                                        warp,
-                                                        m_Problem.differences,
-                                                        weights.Planes(first, count),
-                                                        m_Problem.C,
-                                                        local,
-                                                        derivative.moments,
-                                                        threads);
+    const WarpView<float> gradient = within ? this->GradientToLeadBack(first, count) : WarpView<float>();
+
+    std::vector<MapGradient> part = ImageGradient(moving.image,
+                                                  moving.map,
+                                                  warp,
+                                                  m_Problem.differences,
+                                                  weights.Planes(first, count),
+                                                  m_Problem.C,
+                                                  within ? WarpOutput(gradient) : local,
+                                                  derivative.moments && !within,
+                                                  threads);
+    if (within)
+    {
+      part = LeadBack(m_Problem.within, gradient, local, derivative.moments, threads);
+    }
     moments.insert(moments.end(), part.begin(), part.end());
   }
   return moments;

@@ -70,6 +70,8 @@ private:
   WarpOf(const MetricImage & image, std::int64_t first, std::int64_t end, unsigned threads);
   void
   SampleImage(const MetricImage & image, const VolumeView<float> & output, unsigned threads);
+  WarpView<float>
+  GradientToLeadBack(std::int64_t first, std::int64_t count);
   void
   FindValid(std::int64_t first, std::int64_t end, unsigned threads);
 
@@ -77,12 +79,13 @@ private:
   const std::int64_t          m_PlaneVoxels;
   const bool                  m_FixedInPlace;
   const bool                  m_FindValid;
-  const std::int64_t          m_Batch; ///< planes for which there are residuals and masks at a time
+  const std::int64_t          m_Batch; ///< planes for which there are residuals, masks and gradients at a time
   PlaneRange                  m_Range;
   AlignedBuffer<float>        m_Fixed;
   AlignedBuffer<float>        m_Moving;
   AlignedBuffer<float>        m_Residuals;
   AlignedBuffer<float>        m_Weights;
+  AlignedBuffer<float>        m_Gradient; ///< that is led back, on the planes being differentiated
   AlignedBuffer<std::uint8_t> m_Valid;
   AlignedBuffer<std::uint8_t> m_Mask; ///< of both images, on the planes being loaded
   std::vector<std::int64_t>   m_ValidCounts;
