@@ -67,7 +67,7 @@ struct RegistrationStage
   };
 
   Kind                            kind = Kind::Greedy;
-  std::vector<RegistrationMetric> metrics = { RegistrationMetric() };
+  std::vector<RegistrationMetric> metrics = std::vector<RegistrationMetric>(1);
   std::vector<double>             shrinkFactors = { 4, 2, 1 }; ///< of the levels, in voxels of the fixed image
   std::vector<int>                iterations = { 100, 50, 25 };
   std::vector<double>             smoothingSigmas; ///< of the levels; empty: what the shrink factors ask for
@@ -85,7 +85,7 @@ struct RegistrationStage
   double searchStep = 15;
 
   // Greedy, SyN
-  double gradientSigma = 2;           ///< smoothing of the gradient
+  double gradientSigma = 1.7;         ///< smoothing of the gradient
   double warpSigma = 0.5;             ///< smoothing of the warp after each step
   bool   sigmasInMm = false;          ///< the unit of the two; otherwise voxels of the level
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps the warp from moving along an axis of the fixed grid

@@ -35,7 +35,7 @@ struct RegistrationMetric
   int    pair = 0;             ///< which of the image pairs
   double weight = 1;           ///< in the sum of all metrics
   int    radius = 3;           ///< LocalCorrelation: windows of 2 radius + 1 voxels of the level
-  double epsilon = 1e-3;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
+  double epsilon = 5e-4;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
   bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation
   int    bins = 32;            ///< MutualInformation
 };

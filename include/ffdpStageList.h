@@ -33,7 +33,7 @@ struct StagePreset
   {
     Fast,     ///< stops at half resolution
     Balanced, ///< full resolution
-    Accurate  ///< wider windows
+    Accurate  ///< more iterations, longer steps
   };
   enum class Last ///< the kind of transform that is looked for, and all before it
   {

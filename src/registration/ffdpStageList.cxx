@@ -58,20 +58,26 @@ GreedyStage(const StagePreset & preset)
   {
     stage.metrics = { Information(32) };
   }
+  // Longer steps deform more before the smoothing of the warp holds them: Documentation/Registration.md has the
+  // figures.
   switch (preset.effort)
   {
     case StagePreset::Effort::Fast:
       stage.shrinkFactors = { 4, 2 };
       stage.iterations = { 60, 40 };
+      stage.learningRate = 0.8;
+      stage.gradientSigma = 1.3;
       break;
     case StagePreset::Effort::Balanced:
       stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 50, 25 };
+      stage.learningRate = 0.65;
       break;
     case StagePreset::Effort::Accurate:
       stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 100, 50 };
-      stage.metrics.front().radius = 4;
+      stage.learningRate = 0.8;
+      stage.tolerance = 5e-4;
       break;
   }
   return stage;
