@@ -362,7 +362,7 @@ private:
   JacobianResult
   Unfold(const WarpView<float> & warp)
   {
-    constexpr float          Least = 0.01f; // not only positive, so that what reads the warp finds no fold either
+    constexpr float          Least = 0.05f; // not only positive, so that what reads the warp finds no fold either
     constexpr int            Passes = 50;
     const Extent &           size = warp.domain;
     const DeviceArray<float> memory(m_Backend, size.Voxels());
