@@ -19,6 +19,7 @@
 
 #include "ffdpLevels.h"
 #include "ffdpParallel.h"
+#include "ffdpStageList.h"
 
 #include <algorithm>
 
@@ -28,12 +29,6 @@ namespace
 {
 
 using Kind = RegistrationStage::Kind;
-
-bool
-IsDeformable(Kind kind)
-{
-  return kind == Kind::Greedy || kind == Kind::SyN;
-}
 
 /** Floats per voxel that a deformable stage keeps: warps and two moments. */
 double
@@ -81,7 +76,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
     planes += window * (both ? 2 : 1) + (masked ? 0.25 * window : 0) + (pairs[i].hasMovingMask ? window : 0) +
               (both && pairs[i].hasFixedMask ? window : 0);
   }
-  if (IsDeformable(stage.kind))
+  if (IsDeformable(stage))
   {
     planes += 6 * std::min(all, atATime + 2 * double(GaussianRadius(stage.gradientSigma)));
   }
@@ -94,10 +89,10 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
 
 /** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed. */
 double
-ScratchFloats(const PlannedLevel & level, Kind kind, unsigned threads)
+ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsigned threads)
 {
   const double plane = double(level.size.x * level.size.y);
-  return IsDeformable(kind) ? 12 * plane * threads : plane * threads;
+  return IsDeformable(stage) ? 12 * plane * threads : plane * threads;
 }
 
 } // namespace
@@ -158,12 +153,12 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {
       const double voxels = double(level.size.Voxels());
-      double       floats = WindowFloats(pairs, stage, level, held > 0) + ScratchFloats(level, stage.kind, workers);
+      double       floats = WindowFloats(pairs, stage, level, held > 0) + ScratchFloats(level, stage, workers);
       for (const PairGeometry & pair : pairs)
       {
         floats += ImageFloats(pair, level);
       }
-      if (IsDeformable(stage.kind))
+      if (IsDeformable(stage))
       {
         floats += StateFloats(stage.kind) * voxels;
         held = 3 * voxels;

@@ -18,65 +18,35 @@
 #ifndef ffdpSynthesizeTestSupport_h
 #define ffdpSynthesizeTestSupport_h
 
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
-#include "itkImageRegionIteratorWithIndex.h"
+#include "ffdpProgramTestSupport.h"
+
 #include "itkVector.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
-#include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace ffdpSynthesizeTest
 {
 
 namespace fs = std::filesystem;
-using Image = itk::Image<float, 3>;
+using programtest::Image;
+using programtest::ReadText;
 using Labels = itk::Image<std::int16_t, 3>;
 using Field = itk::Image<itk::Vector<float, 3>, 3>;
 
-inline std::string
-ReadText(const std::string & file)
-{
-  std::ifstream     in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /** A folder for one test, in which the program that was built runs. */
-class Workshop
+class Workshop : public programtest::Folder
 {
 public:
   explicit Workshop(const std::string & name)
-    : m_Path(fs::temp_directory_path() / ("ffdp-synthesize-" + std::to_string(getpid()) + "-" + name))
-  {
-    fs::remove_all(m_Path);
-    fs::create_directories(m_Path);
-  }
-  ~Workshop() { fs::remove_all(m_Path); }
+    : Folder("synthesize-" + name)
+  {}
 
-  std::string
-  operator/(const std::string & name) const
-  {
-    return (m_Path / name).string();
-  }
-
-  /** Returns the exit code; m_Path is where relative names are. */
+  /** Returns the exit code; relative names are those of this folder. */
   int
   Run(const std::string & arguments) const
   {
-    const std::string command = "cd " + m_Path.string() + " && " + FFDP_PROGRAM + " " + arguments + " >stdout 2>stderr";
+    const std::string command = "cd " + path.string() + " && " + FFDP_PROGRAM + " " + arguments + " >stdout 2>stderr";
     const int         status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -106,9 +76,6 @@ public:
     writer->SetFileName(*this / name);
     writer->Update();
   }
-
-private:
-  fs::path m_Path;
 };
 
 /** Turned, with unequal spacing, and an origin somewhere; label(p) at each voxel, p in mm from the middle. */
