@@ -28,6 +28,8 @@
 #include <type_traits>
 
 #define FFDP_KERNEL_FILE "ffdpLocalCorrelationKernels.h"
+// With vectors of 512 bits the same loops take a quarter longer (measured on a Xeon with AMX).
+#define FFDP_KERNEL_UP_TO_AVX2
 #include "ffdpForEachInstructionSet.h"
 
 namespace ffdp
@@ -152,7 +154,7 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   std::vector<double>          sums(std::size_t(planes * cut.Tiles()), 0.0);
   std::vector<std::int64_t>    counts(sums.size(), 0);
 
-  const auto sweep = FFDP_SELECT_KERNEL(SweepCorrelationPiece);
+  const auto sweep = FFDP_SELECT_KERNEL_UP_TO_AVX2(SweepCorrelationPiece);
   ParallelFor(cut.Pieces(), threads, [&](std::int64_t index, unsigned worker) {
     const std::int64_t tile = index % cut.Tiles();
     const std::int64_t chunk = index / cut.Tiles() * cut.planesPerChunk;
