@@ -166,7 +166,7 @@ TEST(RegistrationStages, FoldsAreIronedOut)
   const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { rough });
   EXPECT_GT(result.ironed, 0);
   EXPECT_EQ(result.folds, 0);
-  EXPECT_GE(result.smallestJacobian, 0.01 - 1e-6);
+  EXPECT_GE(result.smallestJacobian, 0.05 - 1e-6);
   EXPECT_EQ(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { GreedyStage() }).ironed, 0);
 }
 
@@ -213,15 +213,11 @@ TEST(RegistrationStages, SmoothingOfLevelsAndSigmasInMmMeanWhatTheySay)
     }
   }
   RegistrationStage voxels = GreedyStage();
-  voxels.iterations = { 3, 2 };
-  voxels.smoothingSigmas = { 2, 1 };
+  voxels.shrinkFactors = { 1 };
+  voxels.iterations = { 3 };
+  voxels.smoothingSigmas = { 1 };
   RegistrationStage mm = voxels;
   mm.smoothingInMm = mm.sigmasInMm = true;
-  mm.smoothingSigmas = { 4, 2 };
-  // voxels of the level: 2 of 4 mm at the first, so the stages differ where levels do; compare at one level
-  voxels.shrinkFactors = mm.shrinkFactors = { 1 };
-  voxels.iterations = mm.iterations = { 3 };
-  voxels.smoothingSigmas = { 1 };
   mm.smoothingSigmas = { 2 };
   mm.gradientSigma = 2 * voxels.gradientSigma;
   mm.warpSigma = 2 * voxels.warpSigma;

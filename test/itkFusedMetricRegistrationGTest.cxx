@@ -58,6 +58,7 @@ Register(const ProblemType &  problem,
 
   const auto scales = itk::RegistrationParameterScalesFromPhysicalShift<TMetric>::New();
   scales->SetMetric(metric);
+  metric->SetMaximumNumberOfWorkUnits(1); // ITK's sums depend on which thread comes first: one gives the same each time
   const auto optimizer = itk::GradientDescentOptimizerv4::New();
   optimizer->SetScalesEstimator(scales);
   optimizer->SetDoEstimateLearningRateOnce(false);
