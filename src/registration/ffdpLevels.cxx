@@ -89,4 +89,29 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
   return levels;
 }
 
+void
+RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical)
+{
+  constexpr int Points = 16; // along each axis
+  const auto    at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
+  for (const ImagePair & pair : pairs)
+  {
+    const AffineMap toMoving =
+      Compose(pair.moving.indexToPhysical.Inverse(), Compose(physical, pair.fixed.indexToPhysical));
+    const Extent & fixed = pair.fixed.voxels.domain;
+    const Extent & moving = pair.moving.voxels.domain;
+    bool           seen = false;
+    for (int i = 0; i < Points * Points * Points && !seen; ++i)
+    {
+      const auto p =
+        toMoving({ { at(i % Points, fixed.x), at(i / Points % Points, fixed.y), at(i / Points / Points, fixed.z) } });
+      seen = p[0] > -1 && p[0] < double(moving.x) && p[1] > -1 && p[1] < double(moving.y) && p[2] > -1 &&
+             p[2] < double(moving.z);
+    }
+    Require(seen,
+            "the images do not overlap where the registration starts: begin with moments, or with a transform that "
+            "brings them together");
+  }
+}
+
 } // namespace ffdp

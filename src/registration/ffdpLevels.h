@@ -71,6 +71,11 @@ struct PlannedLevel
 std::vector<PlannedLevel>
 PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes);
 
+/** Throws std::invalid_argument if no voxel of a fixed image, of a coarse grid of them, is seen in its moving one under
+ * a map in mm: then there is nothing to follow. */
+void
+RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical);
+
 } // namespace ffdp
 
 #endif

@@ -143,7 +143,7 @@ private:
     m_Runner.reset();
     if (stage.kind != Kind::Moments)
     {
-      this->RequireOverlap();
+      RequireOverlap(m_Pairs, m_Alignment.affine);
     }
     switch (stage.kind)
     {
@@ -164,37 +164,6 @@ private:
         }
         m_Runner = MakeDeformableStage(m_Backend, m_Communicator, stage, m_Alignment);
         break;
-    }
-  }
-
-  /** Where no voxel of the fixed image, of a coarse grid of them, is seen in the moving one, there is nothing to
-   * follow. */
-  void
-  RequireOverlap() const
-  {
-    constexpr int Points = 16;
-    for (const ImagePair & pair : m_Pairs)
-    {
-      const AffineMap toMoving =
-        Compose(pair.moving.indexToPhysical.Inverse(), Compose(m_Alignment.affine, pair.fixed.indexToPhysical));
-      const Extent & fixed = pair.fixed.voxels.domain;
-      const Extent & moving = pair.moving.voxels.domain;
-      const double   last[3] = { double(moving.x), double(moving.y), double(moving.z) };
-      bool           seen = false;
-      for (int i = 0; i < Points * Points * Points && !seen; ++i)
-      {
-        const auto at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
-        const auto p =
-          toMoving({ { at(i % Points, fixed.x), at(i / Points % Points, fixed.y), at(i / Points / Points, fixed.z) } });
-        seen = true;
-        for (int c = 0; c < 3; ++c)
-        {
-          seen = seen && p[std::size_t(c)] > -1 && p[std::size_t(c)] < last[c];
-        }
-      }
-      Require(seen,
-              "the images do not overlap where the registration starts: begin with moments, or with a transform that "
-              "brings them together");
     }
   }
 
