@@ -83,6 +83,31 @@ public:
                  const WarpOutput &              warpGradient,
                  bool                            mapGradient,
                  const SamplerParameters &       parameters) = 0;
+  virtual std::vector<PlaneRange>
+  FindReachedPlanes(const Extent &            imageSize,
+                    const CompositeMap &      map,
+                    const WarpInput &         u,
+                    const Extent &            fixedSize,
+                    std::int64_t              firstPlane,
+                    std::int64_t              planes,
+                    const SamplerParameters & parameters) = 0;
+  virtual void
+  SampleDerivative(const VolumeView<const float> & image,
+                   const CompositeMap &            map,
+                   const WarpInput &               u,
+                   const WarpView<float> &         derivative,
+                   const SamplerParameters &       parameters) = 0;
+  virtual std::vector<MapGradient>
+  FinishSampleBackward(const CompositeMap &            map,
+                       const VolumeView<const float> & outputGradient,
+                       const WarpView<float> &         derivative,
+                       bool                            mapGradient) = 0;
+  virtual void
+  SampleAdjoint(const VolumeView<const float> & outputGradient,
+                const CompositeMap &            map,
+                const WarpInput &               u,
+                const VolumeView<float> &       imageGradient,
+                const SamplerParameters &       parameters) = 0;
 
   virtual LocalCorrelationResult
   LocalCorrelation(const VolumeView<const float> &        fixed,

@@ -20,12 +20,38 @@
 
 #include "FFDPExport.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace ffdp
 {
+
+/** A piece of memory to send from or to receive into; what is sent is only read. */
+struct MemoryBlock
+{
+  void *      data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/** What one rank sends to another at a time: blocks of any size, one after the other. */
+struct Message
+{
+  int                      rank = 0; ///< to, or from
+  std::vector<MemoryBlock> blocks;
+};
+
+/** Messages that are under way. The memory of their blocks must live, and what is sent must not change, until Wait()
+ * returns. Destroyed without Wait(), as an exception does, it gives the messages up and does not block. */
+class FFDP_EXPORT PendingTransfer
+{
+public:
+  virtual ~PendingTransfer() = default;
+
+  virtual void
+  Wait() = 0;
+};
 
 /** The processes that solve one problem together. Every call is made by all of them, in the same order. */
 class FFDP_EXPORT Communicator
@@ -49,6 +75,15 @@ public:
   /** The values of all ranks one after the other, on all ranks: sums per plane come together in plane order. */
   virtual std::vector<double>
   Gather(const std::vector<double> & own) = 0;
+
+  /** Starts to send and to receive, at most one message to and one from each other rank. Messages between two ranks
+   * match in the order of the calls; sender and receiver cut the same number of bytes into the same blocks. */
+  virtual std::unique_ptr<PendingTransfer>
+  Start(const std::vector<Message> & sends, const std::vector<Message> & receives) = 0;
+
+  /** Bytes that this rank has sent in messages so far (not in the small collective calls). */
+  virtual std::uint64_t
+  SentBytes() const = 0;
 };
 
 /** One process by itself: the case of one rank. */

@@ -38,7 +38,8 @@
 namespace ffdp
 {
 
-/** An image in memory with its place in space: mm = indexToPhysical(index). */
+/** An image in memory with its place in space: mm = indexToPhysical(index). With several ranks each has the planes that
+ * it owns, see Partition. */
 struct PlacedImage
 {
   VolumeView<const float> voxels;
@@ -120,8 +121,10 @@ struct LevelReport
 struct RegistrationResult
 {
   AffineMap                affine; ///< A, t
-  Extent                   warpSize;
-  std::vector<float>       warp;        ///< u in voxels of the fixed image, three planar volumes; empty without a warp
+  bool                     hasWarp = false;
+  Extent                   warpSize;    ///< of the whole warp
+  PlaneRange               warpPlanes;  ///< that this rank owns, and that the two warps below hold
+  std::vector<float>       warp;        ///< u in voxels of the fixed image, three planar volumes
   std::vector<float>       inverseWarp; ///< (id + u)^-1 - id, likewise
   double                   inverseResidual = 0; ///< largest error of the inverse, voxels
   double                   smallestJacobian = 1;
@@ -140,7 +143,7 @@ struct RegistrationStart
   {}
 
   AffineMap             affine;
-  WarpView<const float> warp; ///< u in voxels, on the grid of the fixed image; may be missing
+  WarpView<const float> warp; ///< u in voxels, on the grid of the fixed image, the planes that this rank owns; may be missing
 };
 
 /** State on disk, from which the same call goes on after it was interrupted and ends in the same bytes. */
@@ -161,6 +164,8 @@ public:
 /** Runs the stages. All pairs have the fixed grid of the first. The observer returns false to stop.
  * With a checkpoint whose directory holds the state of this very problem, goes on from there; the caller removes it
  * (RemoveCheckpoint) when the result is safe.
+ * All ranks of the communicator make the call, with the same stages and maps, and get the bytes that one rank alone
+ * would. Where one rank's observer asks to stop, all stop.
  * Throws std::invalid_argument for what cannot be registered, RegistrationAborted. */
 FFDP_EXPORT RegistrationResult
 Register(Backend &                                                 backend,

@@ -137,12 +137,13 @@ FFDP_EXPORT std::vector<PlaneRange>
                               const SamplerParameters & parameters = {},
                               unsigned                  threads = 0);
 
-/** Gradients of a loss L for u and for the map, in one pass over a whole image, linear interpolation:
+/** Gradients of a loss L for u and for the map, in one pass over an image, linear interpolation:
  *
  *   dL/du(x) = g(x) S^T dI/dX,   dL/dA = sum_x g(x) dI/dX x^T,   dL/dt = sum_x g(x) dI/dX,
  *
  * g = dL/dout = outputGradient, dI/dX the derivative of the interpolant in its cell (at a grid point, of the cell
- * above it). Computes the planes that outputGradient holds. With parameters.accumulate dL/du is added to warpGradient.
+ * above it). A slab of an image will do if it holds all planes that FindReachedPlanes() names. Computes the planes that
+ * outputGradient holds. With parameters.accumulate dL/du is added to warpGradient.
  * Returns the gradient for the map if mapGradient says so: one sum per plane, see AddPlanes(). */
 FFDP_EXPORT std::vector<MapGradient>
             SampleBackward(const VolumeView<const float> & image,

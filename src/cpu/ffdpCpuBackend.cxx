@@ -92,6 +92,43 @@ public:
   {
     return ffdp::SampleBackward(image, map, u, outputGradient, warpGradient, mapGradient, parameters, m_Threads);
   }
+  std::vector<PlaneRange>
+  FindReachedPlanes(const Extent &            imageSize,
+                    const CompositeMap &      map,
+                    const WarpInput &         u,
+                    const Extent &            fixedSize,
+                    std::int64_t              firstPlane,
+                    std::int64_t              planes,
+                    const SamplerParameters & parameters) override
+  {
+    return ffdp::FindReachedPlanes(imageSize, map, u, fixedSize, firstPlane, planes, parameters, m_Threads);
+  }
+  void
+  SampleDerivative(const VolumeView<const float> & image,
+                   const CompositeMap &            map,
+                   const WarpInput &               u,
+                   const WarpView<float> &         derivative,
+                   const SamplerParameters &       parameters) override
+  {
+    ffdp::SampleDerivative(image, map, u, derivative, parameters, m_Threads);
+  }
+  std::vector<MapGradient>
+  FinishSampleBackward(const CompositeMap &            map,
+                       const VolumeView<const float> & outputGradient,
+                       const WarpView<float> &         derivative,
+                       bool                            mapGradient) override
+  {
+    return ffdp::FinishSampleBackward(map, outputGradient, derivative, mapGradient, m_Threads);
+  }
+  void
+  SampleAdjoint(const VolumeView<const float> & outputGradient,
+                const CompositeMap &            map,
+                const WarpInput &               u,
+                const VolumeView<float> &       imageGradient,
+                const SamplerParameters &       parameters) override
+  {
+    ffdp::SampleAdjoint(outputGradient, map, u, imageGradient, parameters, m_Threads);
+  }
 
   LocalCorrelationResult
   LocalCorrelation(const VolumeView<const float> &        fixed,

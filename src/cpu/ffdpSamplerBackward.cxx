@@ -79,8 +79,6 @@ SampleBackward(const VolumeView<const float> & image,
   RequireWarp(warpGradient.floats, domain, first, end, "the gradient of the warp");
   RequireWarp(warpGradient.doubles, domain, first, end, "the gradient of the warp");
   const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
-  Require(image.planes == image.domain.z,
-          "the image is a slab: use SampleDerivative() for each slab, then FinishSampleBackward()");
 
   const auto               backwardRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleBackwardRow<true>)
                                                                            : FFDP_SELECT_KERNEL(SampleBackwardRow<false>);

@@ -18,67 +18,13 @@
 #ifndef ffdpPlaneWindow_h
 #define ffdpPlaneWindow_h
 
-#include "ffdpBackend.h"
 #include "ffdpCheck.h"
+#include "ffdpDeviceArray.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ffdp
 {
-
-/** Memory of a backend. */
-template <typename T>
-class DeviceArray
-{
-public:
-  DeviceArray() = default;
-  DeviceArray(Backend & backend, std::int64_t count)
-    : m_Backend(&backend)
-    , m_Data(count > 0 ? static_cast<T *>(backend.Allocate(std::size_t(count) * sizeof(T))) : nullptr)
-    , m_Count(count)
-  {}
-  DeviceArray(DeviceArray && other) noexcept
-    : m_Backend(other.m_Backend)
-    , m_Data(std::exchange(other.m_Data, nullptr))
-    , m_Count(std::exchange(other.m_Count, 0))
-  {}
-  DeviceArray &
-  operator=(DeviceArray && other) noexcept
-  {
-    std::swap(m_Backend, other.m_Backend);
-    std::swap(m_Data, other.m_Data);
-    std::swap(m_Count, other.m_Count);
-    return *this;
-  }
-  ~DeviceArray()
-  {
-    if (m_Data)
-    {
-      m_Backend->Free(m_Data);
-    }
-  }
-  T *
-  Data() const
-  {
-    return m_Data;
-  }
-  std::int64_t
-  Count() const
-  {
-    return m_Count;
-  }
-  void
-  FillZero() const
-  {
-    m_Backend->FillZero(m_Data, std::size_t(m_Count) * sizeof(T));
-  }
-
-private:
-  Backend *    m_Backend = nullptr;
-  T *          m_Data = nullptr;
-  std::int64_t m_Count = 0;
-};
 
 /** A volume that is produced and used up plane by plane: it holds the planes [First(), End()) and no others. */
 template <typename T>
