@@ -146,6 +146,9 @@ public:
 
   virtual void
   Scale(const VolumeView<float> & volume, float factor) = 0;
+  /** to += from, for the planes that `to` holds. */
+  virtual void
+  Add(const VolumeView<float> & to, const VolumeView<const float> & from) = 0;
 
   virtual void
   SmoothGaussian(const WarpView<float> &    warp,

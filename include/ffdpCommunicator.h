@@ -81,6 +81,13 @@ public:
   virtual std::unique_ptr<PendingTransfer>
   Start(const std::vector<Message> & sends, const std::vector<Message> & receives) = 0;
 
+  /** False only to show what halos are for: planes beyond a rank's own are then not exchanged. */
+  virtual bool
+  ExchangesHalos() const
+  {
+    return true;
+  }
+
   /** Bytes that this rank has sent in messages so far (not in the small collective calls). */
   virtual std::uint64_t
   SentBytes() const = 0;

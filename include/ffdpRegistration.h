@@ -122,10 +122,10 @@ struct RegistrationResult
 {
   AffineMap                affine; ///< A, t
   bool                     hasWarp = false;
-  Extent                   warpSize;    ///< of the whole warp
-  PlaneRange               warpPlanes;  ///< that this rank owns, and that the two warps below hold
-  std::vector<float>       warp;        ///< u in voxels of the fixed image, three planar volumes
-  std::vector<float>       inverseWarp; ///< (id + u)^-1 - id, likewise
+  Extent                   warpSize;            ///< of the whole warp
+  PlaneRange               warpPlanes;          ///< that this rank owns, and that the two warps below hold
+  std::vector<float>       warp;                ///< u in voxels of the fixed image, three planar volumes
+  std::vector<float>       inverseWarp;         ///< (id + u)^-1 - id, likewise
   double                   inverseResidual = 0; ///< largest error of the inverse, voxels
   double                   smallestJacobian = 1;
   std::int64_t             folds = 0;  ///< voxels with a determinant that is not positive
@@ -142,8 +142,9 @@ struct RegistrationStart
     : affine(map)
   {}
 
-  AffineMap             affine;
-  WarpView<const float> warp; ///< u in voxels, on the grid of the fixed image, the planes that this rank owns; may be missing
+  AffineMap affine;
+  WarpView<const float>
+    warp; ///< u in voxels, on the grid of the fixed image, the planes that this rank owns; may be missing
 };
 
 /** State on disk, from which the same call goes on after it was interrupted and ends in the same bytes. */

@@ -107,6 +107,13 @@ struct VolumeView
   /** False for a default-constructed view, which stands for "not given" or "not asked for". */
   explicit operator bool() const { return data != nullptr; }
 
+  /** True also for the slab of a rank that owns no plane of a volume: it has the volume's size. */
+  bool
+  IsGiven() const
+  {
+    return planeStride > 0;
+  }
+
   /** The row at y of plane z, z counted in the whole volume. */
   T *
   Row(std::int64_t y, std::int64_t z) const
@@ -193,6 +200,13 @@ struct WarpView
   }
 
   explicit operator bool() const { return component[0] != nullptr; }
+
+  /** See VolumeView. */
+  bool
+  IsGiven() const
+  {
+    return planeStride > 0;
+  }
 
   /** Component c of the row at y of plane z (z of the whole volume), or null if the field has none. */
   T *

@@ -118,7 +118,7 @@ TEST(Slab, HaloHoldsWhatItsOwnersHave)
         slab.FillZero();
         FillOwned(slab, 2);
         const std::uint64_t before = communicator.SentBytes();
-        slab.RefreshHalo(communicator);
+        slab.RefreshHalo(*backend, communicator);
         const bool empty = own.first >= own.end;
         EXPECT_EQ(slab.IsEmpty(), empty);
         const PlaneRange held{ std::max<std::int64_t>(0, own.first - halo), std::min(planes, own.end + halo) };
@@ -140,7 +140,7 @@ TEST(Slab, HaloIsSentOnceForAllChannels)
     const Slab   slab(*backend, communicator, domain, 3, 2);
     slab.FillZero();
     const std::uint64_t before = communicator.SentBytes();
-    slab.RefreshHalo(communicator);
+    slab.RefreshHalo(*backend, communicator);
     const int neighbors = (communicator.Rank() > 0) + (communicator.Rank() + 1 < communicator.Size());
     EXPECT_EQ(communicator.SentBytes() - before, std::uint64_t(neighbors) * 3 * 2 * 6 * sizeof(float));
   });

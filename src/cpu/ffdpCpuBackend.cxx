@@ -205,6 +205,22 @@ public:
   }
 
   void
+  Add(const VolumeView<float> & to, const VolumeView<const float> & from) override
+  {
+    ParallelFor(to.planes, m_Threads, [&](std::int64_t plane, unsigned) {
+      for (std::int64_t y = 0; y < to.domain.y; ++y)
+      {
+        float *       sum = to.Row(y, to.firstPlane + plane);
+        const float * term = from.Row(y, to.firstPlane + plane);
+        for (std::int64_t x = 0; x < to.domain.x; ++x)
+        {
+          sum[x] += term[x];
+        }
+      }
+    });
+  }
+
+  void
   SmoothGaussian(const WarpView<float> &    warp,
                  std::int64_t               firstOwned,
                  std::int64_t               ownedPlanes,

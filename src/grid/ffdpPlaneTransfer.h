@@ -18,6 +18,7 @@
 #ifndef ffdpPlaneTransfer_h
 #define ffdpPlaneTransfer_h
 
+#include "ffdpBackend.h"
 #include "ffdpCommunicator.h"
 #include "ffdpPartition.h"
 
@@ -44,6 +45,28 @@ WithHalo(const Partition & owners, std::int64_t halo)
     ranges.push_back(own.first < own.end ? PlaneRange{ std::max<std::int64_t>(0, own.first - halo),
                                                        std::min(owners.Planes(), own.end + halo) }
                                          : own);
+  }
+  return ranges;
+}
+
+/** The planes that lie within `halo` below those of each rank, or above them. */
+inline std::vector<PlaneRange>
+HaloBelow(const Partition & owners, std::int64_t halo)
+{
+  std::vector<PlaneRange> ranges = WithHalo(owners, halo);
+  for (int rank = 0; rank < owners.Ranks(); ++rank)
+  {
+    ranges[std::size_t(rank)].end = owners.Owned(rank).first;
+  }
+  return ranges;
+}
+inline std::vector<PlaneRange>
+HaloAbove(const Partition & owners, std::int64_t halo)
+{
+  std::vector<PlaneRange> ranges = WithHalo(owners, halo);
+  for (int rank = 0; rank < owners.Ranks(); ++rank)
+  {
+    ranges[std::size_t(rank)].first = owners.Owned(rank).end;
   }
   return ranges;
 }
@@ -111,6 +134,35 @@ StartPlanes(Communicator &                       communicator,
     }
   }
   return communicator.Start(sends, receives);
+}
+
+/** The same for planes that are wanted because they lie beside a rank's own. They are zero where the communicator does
+ * not exchange halos. */
+template <typename T>
+std::unique_ptr<PendingTransfer>
+StartHaloPlanes(Backend &                            backend,
+                Communicator &                       communicator,
+                const Partition &                    owners,
+                const std::vector<PlaneRange> &      wanted,
+                const std::vector<PlaneChannel<T>> & channels)
+{
+  if (communicator.ExchangesHalos())
+  {
+    return StartPlanes(communicator, owners, wanted, channels);
+  }
+  const PlaneRange own = owners.Owned(communicator.Rank());
+  const PlaneRange want = wanted[std::size_t(communicator.Rank())];
+  for (const PlaneChannel<T> & channel : channels)
+  {
+    for (std::int64_t z = want.first; z < want.end; ++z)
+    {
+      if (z < own.first || z >= own.end)
+      {
+        backend.FillZero(channel.to.Row(0, z), std::size_t(channel.to.planeStride) * sizeof(T));
+      }
+    }
+  }
+  return communicator.Start({}, {});
 }
 
 } // namespace ffdp

@@ -21,6 +21,24 @@ namespace ffdp
 {
 
 Slab
+WithHalo(Backend & backend, Communicator & communicator, Slab && slab, std::int64_t halo)
+{
+  if (communicator.Size() == 1 || slab.Halo() == halo)
+  {
+    return std::move(slab);
+  }
+  Slab other(backend, communicator, slab.Domain(), slab.Channels(), halo);
+  for (int c = 0; c < slab.Channels() && !slab.IsEmpty(); ++c)
+  {
+    const VolumeView<float> from = slab.OwnedVolume(c);
+    backend.Move(other.OwnedVolume(c).data, from.data, std::size_t(from.planes * from.planeStride) * sizeof(float));
+  }
+  slab = Slab(); // before planes of the halo arrive
+  other.RefreshHalo(backend, communicator);
+  return other;
+}
+
+Slab
 FetchPlanes(Backend &                                    backend,
             Communicator &                               communicator,
             const std::vector<VolumeView<const float>> & own,

@@ -73,6 +73,11 @@ public:
   {
     return m_Halo;
   }
+  int
+  Channels() const
+  {
+    return m_Channels;
+  }
   bool
   IsEmpty() const
   {
@@ -118,7 +123,7 @@ public:
 
   /** Starts to fetch the planes of the halo as their owners have them now. */
   std::unique_ptr<PendingTransfer>
-  StartHalo(Communicator & communicator) const
+  StartHalo(Backend & backend, Communicator & communicator) const
   {
     std::vector<PlaneChannel<float>> channels;
     for (int c = 0; c < m_Channels; ++c)
@@ -126,12 +131,12 @@ public:
       channels.push_back({ this->Volume(c), this->Volume(c) });
     }
     const Partition owners(m_Domain.z, communicator.Size());
-    return StartPlanes(communicator, owners, WithHalo(owners, m_Halo), channels);
+    return StartHaloPlanes(backend, communicator, owners, WithHalo(owners, m_Halo), channels);
   }
   void
-  RefreshHalo(Communicator & communicator) const
+  RefreshHalo(Backend & backend, Communicator & communicator) const
   {
-    this->StartHalo(communicator)->Wait();
+    this->StartHalo(backend, communicator)->Wait();
   }
 
 private:
@@ -141,6 +146,10 @@ private:
   std::int64_t       m_Halo = 0;
   DeviceArray<float> m_Memory;
 };
+
+/** The same planes with a halo of another width, whose planes are fetched. */
+Slab
+WithHalo(Backend & backend, Communicator & communicator, Slab && slab, std::int64_t halo);
 
 /** The planes `wanted` (of this rank) of volumes of which each rank has its own: brought together in one piece. */
 Slab

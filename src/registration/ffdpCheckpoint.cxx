@@ -27,7 +27,7 @@ namespace ffdp
 namespace
 {
 
-constexpr std::uint64_t Magic = 0x3150444646ull; // "FFDP1": a change of what is stored needs another
+constexpr std::uint64_t Magic = 0x3250444646ull; // "FFDP2": a change of what is stored needs another
 
 double
 Now()
@@ -86,15 +86,23 @@ public:
       this->AddNumber(double(values[i]));
     }
   }
+  /** Each plane has a number of its own, so that ranks find those of their planes. */
   void
-  AddVolume(Backend & backend, const VolumeView<const float> & volume)
+  AddVolume(Backend & backend, Communicator & communicator, const VolumeView<const float> & volume)
   {
-    this->AddWord(std::uint64_t(volume.planes));
-    std::vector<float> plane(std::size_t(volume.domain.x * volume.domain.y));
+    this->AddWord(std::uint64_t(volume.domain.z));
+    std::vector<float>  plane(std::size_t(volume.domain.x * volume.domain.y));
+    std::vector<double> halves; // of 64-bit numbers: what a double holds exactly
     for (std::int64_t z = volume.firstPlane; z < volume.EndPlane(); ++z)
     {
       backend.CopyToHost(plane.data(), volume.Row(0, z), plane.size() * sizeof(float));
-      this->AddFloats(plane.data(), std::int64_t(plane.size()));
+      Hash own;
+      own.AddFloats(plane.data(), std::int64_t(plane.size()));
+      halves.insert(halves.end(), { double(own.Value() >> 32), double(own.Value() & 0xffffffffull) });
+    }
+    for (const double half : communicator.Gather(halves))
+    {
+      this->AddNumber(half);
     }
   }
   std::uint64_t
@@ -158,6 +166,7 @@ AddStage(Hash & hash, const RegistrationStage & stage)
 
 std::uint64_t
 FingerprintOf(Backend &                              backend,
+              Communicator &                         communicator,
               const std::vector<ImagePair> &         pairs,
               const RegistrationStart &              start,
               const std::vector<RegistrationStage> & stages)
@@ -170,13 +179,13 @@ FingerprintOf(Backend &                              backend,
     for (const VolumeView<const float> & volume :
          { pair.fixed.voxels, pair.moving.voxels, pair.fixedMask, pair.movingMask })
     {
-      hash.AddVolume(backend, volume);
+      hash.AddVolume(backend, communicator, volume);
     }
   }
   hash.AddMap(start.affine);
-  for (int c = 0; start.warp && c < 3; ++c)
+  for (int c = 0; start.warp.IsGiven() && c < 3; ++c)
   {
-    hash.AddVolume(backend, start.warp.Component(c));
+    hash.AddVolume(backend, communicator, start.warp.Component(c));
   }
   for (const RegistrationStage & stage : stages)
   {
@@ -185,8 +194,9 @@ FingerprintOf(Backend &                              backend,
   return hash.Value();
 }
 
-Checkpoint::Checkpoint(const RegistrationCheckpoint & where, std::uint64_t fingerprint)
-  : m_Where(where)
+Checkpoint::Checkpoint(Communicator & communicator, const RegistrationCheckpoint & where, std::uint64_t fingerprint)
+  : m_Communicator(communicator)
+  , m_Where(where)
   , m_Fingerprint(fingerprint)
   , m_LastSave(Now())
 {
@@ -199,14 +209,25 @@ Checkpoint::Checkpoint(const RegistrationCheckpoint & where, std::uint64_t finge
 bool
 Checkpoint::Exists() const
 {
-  return this->IsKept() && std::filesystem::exists(FileIn(m_Where.directory));
+  if (!this->IsKept())
+  {
+    return false;
+  }
+  std::int64_t seen = std::filesystem::exists(FileIn(m_Where.directory)) ? 1 : 0;
+  m_Communicator.Sum(&seen, 1);
+  if (seen != 0 && seen != m_Communicator.Size())
+  {
+    throw std::invalid_argument("the checkpoint directory " + m_Where.directory +
+                                " is not the same for all ranks: name one that all hosts see");
+  }
+  return seen > 0;
 }
 
 void
 Checkpoint::Load(const std::function<void(StateArchive &)> & exchange) const
 {
   const std::string file = FileIn(m_Where.directory).string();
-  StateArchive      archive(file, StateArchive::Direction::Load);
+  StateArchive      archive(m_Communicator, file, StateArchive::Direction::Load);
   std::uint64_t     magic = 0, fingerprint = 0;
   archive.Exchange(magic);
   archive.Exchange(fingerprint);
@@ -227,14 +248,17 @@ Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
   std::filesystem::path       unfinished = file;
   unfinished += ".unfinished";
   {
-    StateArchive  archive(unfinished.string(), StateArchive::Direction::Save);
+    StateArchive  archive(m_Communicator, unfinished.string(), StateArchive::Direction::Save);
     std::uint64_t magic = Magic, fingerprint = m_Fingerprint;
     archive.Exchange(magic);
     archive.Exchange(fingerprint);
     exchange(archive);
     archive.Close();
   }
-  std::filesystem::rename(unfinished, file);
+  if (m_Communicator.Rank() == 0)
+  {
+    std::filesystem::rename(unfinished, file);
+  }
   m_LastSave = Now();
 }
 

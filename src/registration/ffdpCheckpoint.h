@@ -26,19 +26,22 @@
 namespace ffdp
 {
 
-/** A number that tells one registration from another: of the images, where they start, and the stages. */
+/** A number that tells one registration from another: of the images, where they start, and the stages. It does not
+ * depend on the number of ranks. */
 std::uint64_t
 FingerprintOf(Backend &                              backend,
+              Communicator &                         communicator,
               const std::vector<ImagePair> &         pairs,
               const RegistrationStart &              start,
               const std::vector<RegistrationStage> & stages);
 
-/** The state of a registration in a directory: there is one whole file or none. */
+/** The state of a registration in a directory that all ranks see: there is one whole file or none. All ranks make the
+ * calls. */
 class Checkpoint
 {
 public:
   /** Makes the directory if it is missing. */
-  Checkpoint(const RegistrationCheckpoint & where, std::uint64_t fingerprint);
+  Checkpoint(Communicator & communicator, const RegistrationCheckpoint & where, std::uint64_t fingerprint);
 
   bool
   IsKept() const
@@ -56,11 +59,12 @@ public:
   void
   Save(const std::function<void(StateArchive &)> & exchange);
 
-  /** True when enough time has gone by since the last save. */
+  /** True when enough time has gone by since the last save, on this rank's clock. */
   bool
   IsDue() const;
 
 private:
+  Communicator &         m_Communicator;
   RegistrationCheckpoint m_Where;
   std::uint64_t          m_Fingerprint;
   double                 m_LastSave;

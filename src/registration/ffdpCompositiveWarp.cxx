@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpCompositiveWarp.h"
 
+#include "ffdpCheck.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -28,23 +30,14 @@ CompositiveWarp::CompositiveWarp(Backend &                     backend,
                                  const Extent &                domain,
                                  const std::array<double, 3> & spacing,
                                  const DeformationParameters & parameters,
-                                 DeviceArray<float>            start,
-                                 DeviceArray<float>            opposite,
+                                 Slab                          start,
+                                 Slab                          opposite,
                                  bool                          withOpposite)
   : m_Backend(backend)
   , m_Communicator(communicator)
   , m_Parameters(parameters)
   , m_Domain(domain)
-  , m_WarpMemory(this->StartOrZero(std::move(start)))
-  , m_OppositeMemory(withOpposite ? this->StartOrZero(std::move(opposite)) : DeviceArray<float>())
-  , m_MomentMemory(backend, 6 * domain.Voxels())
 {
-  m_Warp = WarpView<float>::Planar(m_WarpMemory.Data(), domain);
-  m_Opposite = withOpposite ? WarpView<float>::Planar(m_OppositeMemory.Data(), domain) : WarpView<float>();
-  m_First = WarpView<float>::Planar(m_MomentMemory.Data(), domain);
-  m_Second = WarpView<float>::Planar(m_MomentMemory.Data() + 3 * domain.Voxels(), domain);
-  m_MomentMemory.FillZero();
-
   const std::int64_t size[3] = { domain.x, domain.y, domain.z };
   double             shortest = 0;
   for (int c = 0; c < 3; ++c)
@@ -60,37 +53,67 @@ CompositiveWarp::CompositiveWarp(Backend &                     backend,
   m_Adam.beta1 = m_Parameters.beta1;
   m_Adam.beta2 = m_Parameters.beta2;
   std::copy(m_Parameters.axisWeight, m_Parameters.axisWeight + 3, m_Adam.axisScale);
+
+  // The largest of all directions is scaled to the learning rate; what moves along z is that, by its weight, at most.
+  const double farthest = 1.01 * AdamStepScale(1, parameters.learningRate) *
+                          std::max(1.0, std::abs(m_Parameters.axisWeight[2])) / m_AxisScale[2];
+  const std::int64_t halo =
+    std::max(CompositionHalo(float(farthest)), std::int64_t(GaussianRadius(parameters.warpSigma[2])));
+  m_Warp.slab = this->StartOrZero(std::move(start), halo);
+  m_Opposite.slab = withOpposite ? this->StartOrZero(std::move(opposite), halo) : Slab();
+  m_First = Slab(backend, communicator, domain, 3);
+  m_Second = Slab(backend, communicator, domain, 3);
+  m_First.FillZero();
+  m_Second.FillZero();
 }
 
-DeviceArray<float>
-CompositiveWarp::StartOrZero(DeviceArray<float> start) const
+Slab
+CompositiveWarp::StartOrZero(Slab start, std::int64_t halo) const
 {
-  const std::int64_t count = 3 * m_Domain.Voxels();
-  if (!start.Data())
+  if (!start)
   {
-    start = DeviceArray<float>(m_Backend, count);
+    start = Slab(m_Backend, m_Communicator, m_Domain, 3, halo);
     start.FillZero();
   }
-  Require(start.Count() == count, "a warp to start from has another size than the level");
-  return start;
+  Require(start.Domain() == m_Domain, "a warp to start from has another size than the level");
+  return WithHalo(m_Backend, m_Communicator, std::move(start), halo);
+}
+
+void
+CompositiveWarp::RefreshHalo(MovingWarp & warp) const
+{
+  if (!warp.halo)
+  {
+    warp.halo = warp.slab.StartHalo(m_Backend, m_Communicator);
+  }
+  warp.halo->Wait();
+  warp.halo.reset();
 }
 
 void
 CompositiveWarp::ForgetMoments()
 {
-  m_MomentMemory = DeviceArray<float>();
+  m_First = Slab();
+  m_Second = Slab();
 }
 
-DeviceArray<float>
+Slab
+CompositiveWarp::Release(MovingWarp & warp) const
+{
+  this->RefreshHalo(warp);
+  return std::exchange(warp.slab, Slab());
+}
+
+Slab
 CompositiveWarp::Release()
 {
-  return std::move(m_WarpMemory);
+  return this->Release(m_Warp);
 }
 
-DeviceArray<float>
+Slab
 CompositiveWarp::ReleaseOpposite()
 {
-  return std::move(m_OppositeMemory);
+  return m_Opposite.slab ? this->Release(m_Opposite) : Slab();
 }
 
 void
@@ -109,7 +132,7 @@ CompositiveWarp::Begin()
 void
 CompositiveWarp::Take(const WarpView<float> & gradient)
 {
-  m_Norm = std::max(m_Norm, m_Backend.AdamStep(gradient, m_First, m_Second, m_Adam));
+  m_Norm = std::max(m_Norm, m_Backend.AdamStep(gradient, m_First.Warp(), m_Second.Warp(), m_Adam));
 }
 
 void
@@ -121,14 +144,14 @@ CompositiveWarp::Finish()
   const double scale = AdamStepScale(m_Norm, m_Parameters.learningRate);
   m_LargestStep = scale * m_Norm;
   this->Move(m_Warp, scale);
-  if (m_Opposite)
+  if (m_Opposite.slab)
   {
     this->Move(m_Opposite, -scale);
   }
 }
 
 void
-CompositiveWarp::Move(const WarpView<float> & warp, double scale)
+CompositiveWarp::Move(MovingWarp & warp, double scale)
 {
   AdamCompositionParameters composition;
   composition.largestDirection = m_Norm;
@@ -136,11 +159,22 @@ CompositiveWarp::Move(const WarpView<float> & warp, double scale)
   {
     composition.stepScale[c] = scale * m_Parameters.axisWeight[c] / m_AxisScale[c];
   }
-  m_Backend.ComposeAdamStep(warp, 0, m_Domain.z, m_First, m_Second, m_Adam, composition);
-
   GaussianParameters smoothing;
   std::copy(m_Parameters.warpSigma, m_Parameters.warpSigma + 3, smoothing.sigma);
-  m_Backend.SmoothGaussian(warp, 0, m_Domain.z, smoothing);
+
+  const PlaneRange & owned = warp.slab.Owned();
+  this->RefreshHalo(warp);
+  if (!warp.slab.IsEmpty())
+  {
+    m_Backend.ComposeAdamStep(
+      warp.slab.Warp(), owned.first, owned.end - owned.first, m_First.Warp(), m_Second.Warp(), m_Adam, composition);
+  }
+  this->RefreshHalo(warp);
+  if (!warp.slab.IsEmpty())
+  {
+    m_Backend.SmoothGaussian(warp.slab.Warp(), owned.first, owned.end - owned.first, smoothing);
+  }
+  warp.halo = warp.slab.StartHalo(m_Backend, m_Communicator);
 }
 
 void
@@ -148,9 +182,18 @@ CompositiveWarp::Exchange(StateArchive & archive)
 {
   archive.Exchange(m_Adam.gradientScale);
   archive.Exchange(m_Steps);
-  archive.ExchangeDevice(m_Backend, m_WarpMemory.Data(), m_WarpMemory.Count());
-  archive.ExchangeDevice(m_Backend, m_OppositeMemory.Data(), m_OppositeMemory.Count());
-  archive.ExchangeDevice(m_Backend, m_MomentMemory.Data(), m_MomentMemory.Count());
+  for (const Slab * slab : { &m_Warp.slab, &m_Opposite.slab, &m_First, &m_Second })
+  {
+    if (*slab)
+    {
+      archive.Exchange(m_Backend, *slab);
+    }
+  }
+  if (archive.IsLoading())
+  {
+    m_Warp.halo.reset();
+    m_Opposite.halo.reset();
+  }
 }
 
 } // namespace ffdp

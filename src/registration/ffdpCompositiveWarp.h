@@ -19,7 +19,7 @@
 #define ffdpCompositiveWarp_h
 
 #include "ffdpCommunicator.h"
-#include "ffdpPlaneWindow.h"
+#include "ffdpSlab.h"
 #include "ffdpStateArchive.h"
 
 #include <array>
@@ -53,30 +53,30 @@ public:
                   const Extent &                domain,
                   const std::array<double, 3> & spacing,
                   const DeformationParameters & parameters,
-                  DeviceArray<float>            start,
-                  DeviceArray<float>            opposite,
+                  Slab                          start,
+                  Slab                          opposite,
                   bool                          withOpposite);
 
-  const WarpView<float> &
+  const Slab &
   Warp() const
   {
-    return m_Warp;
+    return m_Warp.slab;
   }
-  /** Empty if there is none. */
-  const WarpView<float> &
-  Opposite() const
+  /** The planes that this rank owns of the opposite warp; not given if there is none. */
+  WarpView<float>
+  OppositeView() const
   {
-    return m_Opposite;
+    return m_Opposite.slab ? m_Opposite.slab.OwnedWarp() : WarpView<float>();
   }
 
   /** Gives the memory of the moments back; no step can follow. */
   void
   ForgetMoments();
 
-  /** Hands the memory of a warp over. */
-  DeviceArray<float>
+  /** Hands a warp over. */
+  Slab
   Release();
-  DeviceArray<float>
+  Slab
   ReleaseOpposite();
 
   bool
@@ -107,20 +107,31 @@ public:
   Exchange(StateArchive & archive);
 
 private:
-  /** The memory of a start, or of a warp of zero. */
-  DeviceArray<float>
-  StartOrZero(DeviceArray<float> start) const;
+  /** A warp, and the planes of its halo that are on their way while the next gradient is computed. */
+  struct MovingWarp
+  {
+    Slab                             slab;
+    std::unique_ptr<PendingTransfer> halo;
+  };
+
+  /** A start, or a warp of zero, with a halo as wide as a step and smoothing reach. */
+  Slab
+  StartOrZero(Slab start, std::int64_t halo) const;
+  void
+  RefreshHalo(MovingWarp & warp) const;
+  Slab
+  Release(MovingWarp & warp) const;
   /** Moves a warp by the step that the moments tell, times `scale`, and smooths it. */
   void
-  Move(const WarpView<float> & warp, double scale);
+  Move(MovingWarp & warp, double scale);
 
   Backend &             m_Backend;
   Communicator &        m_Communicator;
   DeformationParameters m_Parameters;
   Extent                m_Domain;
   double                m_AxisScale[3]; ///< edge of a voxel by the shortest edge
-  DeviceArray<float>    m_WarpMemory, m_OppositeMemory, m_MomentMemory;
-  WarpView<float>       m_Warp, m_Opposite, m_First, m_Second;
+  MovingWarp            m_Warp, m_Opposite;
+  Slab                  m_First, m_Second; ///< moments
   AdamParameters        m_Adam;
   std::int64_t          m_Steps = 0;
   double                m_Norm = 0; ///< of the directions that Take() has seen

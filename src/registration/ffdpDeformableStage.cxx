@@ -45,7 +45,8 @@ public:
   Enter(const Level & level) override
   {
     m_Loss.reset();
-    const std::int64_t          planes = PlanesAtATime(level.Size());
+    const PlaneRange            owned = Partition(level.Size().z, m_Communicator.Size()).Owned(m_Communicator.Rank());
+    const std::int64_t          planes = PlanesAtATime(level.Size(), owned.end - owned.first);
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
     DeformationParameters       parameters;
     parameters.learningRate = m_Stage.learningRate;
@@ -56,7 +57,7 @@ public:
       parameters.warpSigma[c] = m_Stage.warpSigma / unit;
       parameters.axisWeight[c] = m_Stage.axisWeight[c];
     }
-    HeldWarp fixedWarp = this->PutDown();
+    Slab fixedWarp = this->PutDown();
     m_Alignment.warp = this->At(std::move(m_Alignment.warp), level.Size());
     fixedWarp = this->At(std::move(fixedWarp), level.Size());
     auto warp = std::make_unique<CompositiveWarp>(m_Backend,
@@ -64,11 +65,10 @@ public:
                                                   level.Size(),
                                                   spacing,
                                                   parameters,
-                                                  std::move(m_Alignment.warp.memory),
-                                                  std::move(fixedWarp.memory),
+                                                  std::exchange(m_Alignment.warp, Slab()),
+                                                  std::move(fixedWarp),
                                                   m_Stage.kind == RegistrationStage::Kind::SyN);
     m_Deformation = std::make_unique<Deformation>(m_Backend, m_Communicator, parameters, planes, std::move(warp));
-    m_Alignment.warp = HeldWarp();
     m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, planes);
     m_Convergence = Convergence(m_Stage.tolerance, m_Stage.window);
   }
@@ -87,7 +87,7 @@ public:
   Leave() override
   {
     m_Loss.reset();
-    const HeldWarp fixedWarp = this->PutDown();
+    Slab fixedWarp = this->PutDown();
     if (fixedWarp)
     {
       this->Join(fixedWarp);
@@ -103,39 +103,44 @@ public:
 
 private:
   /** Ends the optimization at a level: its warp goes to the alignment; returns that of the fixed image, if any. */
-  HeldWarp
+  Slab
   PutDown()
   {
-    HeldWarp fixedWarp;
+    Slab fixedWarp;
     if (m_Deformation)
     {
       CompositiveWarp & warp = m_Deformation->Warp();
       warp.ForgetMoments();
-      m_Alignment.warp = { warp.Release(), warp.Warp().domain };
-      if (warp.Opposite())
-      {
-        fixedWarp = { warp.ReleaseOpposite(), warp.Warp().domain };
-      }
+      m_Alignment.warp = warp.Release();
+      fixedWarp = warp.ReleaseOpposite();
       m_Deformation.reset();
     }
     return fixedWarp;
   }
 
-  HeldWarp
-  At(HeldWarp && warp, const Extent & size)
+  Slab
+  At(Slab && warp, const Extent & size)
   {
-    return !warp || warp.size == size ? std::move(warp) : Regrid(m_Backend, warp, size);
+    return !warp || warp.Domain() == size ? std::move(warp) : Regrid(m_Backend, m_Communicator, warp, size);
   }
 
   /** A point x of the fixed image is met at m = (id + r)^-1(x), and goes on to m + u(m): u <- v + u o (id + v) with
    * the inverse v of r. */
   void
-  Join(const HeldWarp & fixedWarp)
+  Join(Slab & fixedWarp)
   {
-    const WarpView<float> r = fixedWarp.View();
-    const HeldWarp        inverse{ DeviceArray<float>(m_Backend, 3 * r.domain.Voxels()), r.domain };
-    InvertWarpInto(m_Backend, m_Communicator, r, inverse.View());
-    m_Backend.ComposeWarps(m_Alignment.warp.View(), 0, r.domain.z, inverse.View(), CompositionParameters{});
+    const Slab inverse = InvertWarp(m_Backend, m_Communicator, fixedWarp).warp;
+    fixedWarp = Slab();
+    CompositionParameters composition;
+    composition.boundAlongZ = BoundAlongZ(m_Backend, m_Communicator, inverse);
+    m_Alignment.warp =
+      WithHalo(m_Backend, m_Communicator, std::move(m_Alignment.warp), CompositionHalo(composition.boundAlongZ));
+    if (!inverse.IsEmpty())
+    {
+      const PlaneRange & owned = inverse.Owned();
+      m_Backend.ComposeWarps(
+        m_Alignment.warp.Warp(), owned.first, owned.end - owned.first, inverse.Warp(), composition);
+    }
   }
 
   Backend &                    m_Backend;
@@ -149,40 +154,56 @@ private:
 
 } // namespace
 
-void
-HeldWarp::Exchange(StateArchive & archive, Backend & backend)
+Slab
+Regrid(Backend & backend, Communicator & communicator, const Slab & warp, const Extent & size)
 {
-  auto count = memory.Count();
-  archive.Exchange(size);
-  archive.Exchange(count);
-  if (archive.IsLoading())
+  const GridMap map = GridMap::Centered(size, warp.Domain());
+  Slab          regridded(backend, communicator, size, 3);
+  if (communicator.Size() == 1)
   {
-    Require(count == 0 || count == 3 * size.Voxels(), "a checkpoint holds a warp of an impossible size");
-    memory = count > 0 ? DeviceArray<float>(backend, count) : DeviceArray<float>();
+    backend.UpsampleWarp(warp.Warp(), regridded.Warp(), map);
+    return regridded;
   }
-  archive.ExchangeDevice(backend, memory.Data(), count);
-}
-
-HeldWarp
-Regrid(Backend & backend, const HeldWarp & warp, const Extent & size)
-{
-  HeldWarp regridded{ DeviceArray<float>(backend, 3 * size.Voxels()), size };
-  backend.UpsampleWarp(warp.View(), regridded.View(), GridMap::Centered(size, warp.size));
+  const PlaneRange needed =
+    regridded.IsEmpty() ? PlaneRange() : UpsampleWarpPlanes(warp.Domain(), map, regridded.Owned());
+  const Slab nearby =
+    FetchPlanes(backend, communicator, { warp.OwnedVolume(0), warp.OwnedVolume(1), warp.OwnedVolume(2) }, needed);
+  if (!regridded.IsEmpty())
+  {
+    backend.UpsampleWarp(nearby.Warp(), regridded.Warp(), map);
+  }
   return regridded;
 }
 
-double
-InvertWarpInto(Backend & backend, Communicator & communicator, const WarpView<float> & u, const WarpView<float> & w)
+float
+BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp)
 {
-  constexpr int CheapIterations = 5; // enough for most voxels; the rest is refined one by one
-  backend.FillZero(w.component[0], std::size_t(3 * u.domain.Voxels()) * sizeof(float));
-  for (int i = 0; i < CheapIterations; ++i)
+  double largest = warp.IsEmpty() ? 0.0 : backend.MeasureWarp(warp.OwnedWarp(), { 1, 1, 1 }).largest[2];
+  communicator.Maximum(&largest, 1);
+  return float(largest * 1.0001);
+}
+
+InvertedWarp
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u)
+{
+  constexpr int         CheapIterations = 5; // enough for most voxels; the rest is refined one by one
+  InverseStepParameters step;
+  InverseRefinement     refinement;
+  step.boundAlongZ = refinement.boundAlongZ = BoundAlongZ(backend, communicator, u);
+  u = WithHalo(backend, communicator, std::move(u), CompositionHalo(step.boundAlongZ));
+
+  InvertedWarp inverse{ Slab(backend, communicator, u.Domain(), 3), 0 };
+  inverse.warp.FillZero();
+  if (!u.IsEmpty())
   {
-    backend.IterateInverse(u, w, InverseStepParameters{});
+    for (int i = 0; i < CheapIterations; ++i)
+    {
+      backend.IterateInverse(u.Warp(), inverse.warp.Warp(), step);
+    }
+    inverse.residual = backend.RefineInverse(u.Warp(), inverse.warp.Warp(), refinement);
   }
-  double residual = backend.RefineInverse(u, w, InverseRefinement{});
-  communicator.Maximum(&residual, 1);
-  return residual;
+  communicator.Maximum(&inverse.residual, 1);
+  return inverse;
 }
 
 std::unique_ptr<StageRunner>

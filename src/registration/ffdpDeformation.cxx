@@ -32,56 +32,134 @@ Deformation::Deformation(Backend &                        backend,
   , m_Parameters(parameters)
   , m_PlanesAtATime(planesAtATime)
   , m_Warp(std::move(warp))
-  , m_Domain(m_Warp->Warp().domain)
+  , m_Domain(m_Warp->Warp().Domain())
+  , m_Planes(m_Warp->Warp().Owned())
+  , m_Reach(GaussianRadius(parameters.gradientSigma[2]))
 {
-  const std::int64_t capacity = planesAtATime + 2 * GaussianRadius(parameters.gradientSigma[2]);
-  m_Raw = PlaneWindow<float>(backend, m_Domain, 3, capacity);
-  m_Smoothed = PlaneWindow<float>(backend, m_Domain, 3, capacity);
+  const std::int64_t halo = communicator.Size() > 1 ? m_Reach : 0;
+  m_Window = PlaneWindow<float>(backend, m_Domain, 3, std::max(planesAtATime, halo) + 2 * m_Reach);
+  m_Kept = PlaneWindow<float>(backend, m_Domain, 3, std::max(halo, std::min(m_Reach, planesAtATime)));
+  m_Above = PlaneWindow<float>(backend, m_Domain, 3, halo);
+}
+
+namespace
+{
+
+/** Copies the planes of one window that another holds room for. */
+void
+CopyPlanes(Backend & backend, const PlaneWindow<float> & from, const PlaneWindow<float> & to, const PlaneRange & planes)
+{
+  for (int c = 0; c < 3 && planes.first < planes.end; ++c)
+  {
+    const VolumeView<float> part = from.Volume(c).Planes(planes.first, planes.end - planes.first);
+    backend.Move(
+      to.Volume(c).Row(0, planes.first), part.data, std::size_t(part.planes * part.planeStride) * sizeof(float));
+  }
+}
+
+} // namespace
+
+void
+Deformation::SwapEdges(Loss & loss)
+{
+  m_Window.Restart(m_Planes.first);
+  if (m_Communicator.Size() == 1 || m_Reach == 0)
+  {
+    return;
+  }
+  const Partition  owners(m_Domain.z, m_Communicator.Size());
+  const auto       rank = std::size_t(m_Communicator.Rank());
+  const PlaneRange below = HaloBelow(owners, m_Reach)[rank];
+  const PlaneRange above = HaloAbove(owners, m_Reach)[rank];
+  const auto       channels = [&](const PlaneWindow<float> & to) {
+    std::vector<PlaneChannel<float>> volumes;
+    for (int c = 0; c < 3; ++c)
+    {
+      volumes.push_back({ m_Window.Volume(c), to.Volume(c) });
+    }
+    return volumes;
+  };
+  // The highest planes go up. They are made again at the end of the sweep: keeping them would take more memory.
+  m_Window.Restart(std::max(m_Planes.first, m_Planes.end - m_Reach));
+  this->GrowGradient(loss, m_Planes.end);
+  m_Kept.Restart(below.first);
+  m_Kept.Grow(below.end);
+  StartHaloPlanes(m_Backend, m_Communicator, owners, HaloBelow(owners, m_Reach), channels(m_Kept))->Wait();
+
+  // The lowest ones go down, and stay in the window, after those from below.
+  m_Window.Restart(below.first);
+  m_Window.Grow(below.end);
+  CopyPlanes(m_Backend, m_Kept, m_Window, below);
+  this->GrowGradient(loss, std::min(m_Planes.end, m_Planes.first + m_Reach));
+  m_Above.Restart(above.first);
+  m_Above.Grow(above.end);
+  m_Downward = StartHaloPlanes(m_Backend, m_Communicator, owners, HaloAbove(owners, m_Reach), channels(m_Above));
 }
 
 void
-Deformation::GrowGradient(Loss & loss, std::int64_t first, std::int64_t end)
+Deformation::FinishSwap()
 {
-  const std::int64_t reach = GaussianRadius(m_Parameters.gradientSigma[2]);
-  m_Raw.Keep(std::max<std::int64_t>(0, first - reach));
-  const std::int64_t needed = std::min(m_Domain.z, end + reach);
-  while (m_Raw.End() < needed)
+  if (m_Downward)
   {
-    const std::int64_t from = m_Raw.End();
-    const std::int64_t to = std::min(needed, from + m_PlanesAtATime);
-    m_Raw.Grow(to);
-    loss.WarpGradient(from, to, m_Raw.Warp().Planes(from, to - from));
+    m_Downward->Wait();
+    m_Downward.reset();
   }
 }
 
-WarpView<float>
-Deformation::SmoothGradient(std::int64_t first, std::int64_t end)
+void
+Deformation::GrowGradient(Loss & loss, std::int64_t end)
+{
+  const std::int64_t ownEnd = std::min(end, m_Planes.end);
+  while (m_Window.End() < ownEnd)
+  {
+    const std::int64_t from = m_Window.End();
+    const std::int64_t to = std::min(ownEnd, from + m_PlanesAtATime);
+    m_Window.Grow(to);
+    loss.WarpGradient(from, to, m_Window.Warp().Planes(from, to - from));
+  }
+  if (m_Window.End() < end)
+  {
+    const PlaneRange above{ m_Window.End(), end };
+    m_Window.Grow(end);
+    CopyPlanes(m_Backend, m_Above, m_Window, above);
+  }
+}
+
+template <typename TUse>
+void
+Deformation::UseSmoothed(std::int64_t first, std::int64_t end, const TUse & use)
 {
   GaussianParameters smoothing;
   std::copy(m_Parameters.gradientSigma, m_Parameters.gradientSigma + 3, smoothing.sigma);
-  m_Smoothed.Restart(m_Raw.First());
-  m_Smoothed.Grow(m_Raw.End());
-  for (int c = 0; c < 3; ++c)
-  {
-    const VolumeView<float> raw = m_Raw.Volume(c);
-    m_Backend.Move(m_Smoothed.Volume(c).data, raw.data, std::size_t(raw.planes * raw.planeStride) * sizeof(float));
-  }
-  m_Backend.SmoothGaussian(m_Smoothed.Warp(), first, end - first, smoothing);
-  return m_Smoothed.Warp().Planes(first, end - first);
+  const PlaneRange needed{ std::max(first, end - m_Reach), end };
+  m_Kept.Restart(needed.first);
+  m_Kept.Grow(needed.end);
+  CopyPlanes(m_Backend, m_Window, m_Kept, needed);
+  m_Backend.SmoothGaussian(m_Window.Warp(), first, end - first, smoothing);
+  use(m_Window.Warp().Planes(first, end - first));
+  CopyPlanes(m_Backend, m_Kept, m_Window, needed);
 }
 
 template <typename TUse>
 double
 Deformation::SweepGradient(Loss & loss, const AffineMap & physical, const TUse & use)
 {
-  loss.Begin(physical, m_Warp->Warp(), m_Warp->Opposite());
-  m_Raw.Restart(0);
-  for (std::int64_t first = 0; first < m_Domain.z; first += m_PlanesAtATime)
+  loss.Begin(physical, m_Warp->Warp().OwnedWarp(), m_Warp->OppositeView(), true);
+  this->SwapEdges(loss);
+  for (std::int64_t first = m_Planes.first; first < m_Planes.end; first += m_PlanesAtATime)
   {
-    const std::int64_t end = std::min(m_Domain.z, first + m_PlanesAtATime);
-    this->GrowGradient(loss, first, end);
-    use(this->SmoothGradient(first, end));
+    const std::int64_t end = std::min(m_Planes.end, first + m_PlanesAtATime);
+    const std::int64_t needed = std::min(m_Domain.z, end + m_Reach);
+    m_Window.Keep(std::max<std::int64_t>(0, first - m_Reach));
+    if (needed > m_Planes.end)
+    {
+      this->FinishSwap();
+    }
+    this->GrowGradient(loss, needed);
+    this->FinishSwap(); // smoothing changes what is being sent
+    this->UseSmoothed(first, end, use);
   }
+  this->FinishSwap();
   return loss.Value();
 }
 

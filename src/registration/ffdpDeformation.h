@@ -51,12 +51,21 @@ private:
   template <typename TUse>
   double
   SweepGradient(Loss & loss, const AffineMap & physical, const TUse & use);
-  /** The gradient of the loss up to a plane, as far as the window reaches. */
+  /** Gives neighbors the planes of the gradient that their smoothing reaches, and gets theirs. The window then holds
+   * the first planes of the sweep. */
   void
-  GrowGradient(Loss & loss, std::int64_t first, std::int64_t end);
-  /** Smoothed planes [first, end) of the gradient. */
-  WarpView<float>
-  SmoothGradient(std::int64_t first, std::int64_t end);
+  SwapEdges(Loss & loss);
+  /** Waits for what is still under way. */
+  void
+  FinishSwap();
+  /** Adds the planes of the gradient up to `end` to the window. */
+  void
+  GrowGradient(Loss & loss, std::int64_t end);
+  /** Smooths the planes [first, end) of the window, calls use() with them, and undoes the smoothing of those that the
+   * next planes need. */
+  template <typename TUse>
+  void
+  UseSmoothed(std::int64_t first, std::int64_t end, const TUse & use);
 
   Backend &                        m_Backend;
   Communicator &                   m_Communicator;
@@ -64,7 +73,12 @@ private:
   std::int64_t                     m_PlanesAtATime;
   std::unique_ptr<CompositiveWarp> m_Warp;
   Extent                           m_Domain;
-  PlaneWindow<float>               m_Raw, m_Smoothed; ///< planes of the gradient
+  PlaneRange                       m_Planes; ///< that this rank owns
+  std::int64_t                     m_Reach;  ///< of the smoothing, planes
+  PlaneWindow<float>               m_Window; ///< planes of the gradient
+  PlaneWindow<float>               m_Kept;   ///< as they were before smoothing; those of the neighbor below before that
+  PlaneWindow<float>               m_Above;  ///< those of the neighbor above
+  std::unique_ptr<PendingTransfer> m_Downward; ///< to the neighbor below, from the window
 };
 
 } // namespace ffdp

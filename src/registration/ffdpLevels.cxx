@@ -23,13 +23,14 @@ namespace ffdp
 {
 
 Level::Level(Backend &                      backend,
+             Communicator &                 communicator,
              const std::vector<ImagePair> & pairs,
              const Extent &                 size,
              const LevelSmoothing &         smoothing)
 {
   m_Images.reserve(4 * pairs.size());
   const auto shrink = [&](const PlacedImage & image, const Extent & to) -> const PlacedImage & {
-    m_Images.emplace_back(backend, image, to, smoothing);
+    m_Images.emplace_back(backend, communicator, image, to, smoothing);
     return m_Images.back().Image();
   };
   for (const ImagePair & pair : pairs)
@@ -43,11 +44,11 @@ Level::Level(Backend &                      backend,
     level.moving = moving.voxels;
     level.fixedToPhysical = fixed.indexToPhysical;
     level.physicalToMoving = moving.indexToPhysical.Inverse();
-    if (pair.fixedMask)
+    if (pair.fixedMask.IsGiven())
     {
       level.fixedMask = shrink({ pair.fixedMask, pair.fixed.indexToPhysical }, size).voxels;
     }
-    if (pair.movingMask)
+    if (pair.movingMask.IsGiven())
     {
       level.movingMask = shrink({ pair.movingMask, pair.moving.indexToPhysical }, movingSize).voxels;
     }

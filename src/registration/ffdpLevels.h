@@ -24,11 +24,13 @@
 namespace ffdp
 {
 
-/** All pairs at one level of the pyramid. Moving images get voxels of about the size that the fixed ones have. */
+/** All pairs at one level of the pyramid, the planes that this rank owns. Moving images get voxels of about the size
+ * that the fixed ones have. */
 class Level
 {
 public:
   Level(Backend &                      backend,
+        Communicator &                 communicator,
         const std::vector<ImagePair> & pairs,
         const Extent &                 size,
         const LevelSmoothing &         smoothing = {});

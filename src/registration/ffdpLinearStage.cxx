@@ -46,9 +46,10 @@ public:
   void
   Enter(const Level & level) override
   {
-    m_Planes = PlanesAtATime(level.Size());
-    m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, m_Planes);
-    m_Warp = m_Alignment.warp ? Regrid(m_Backend, m_Alignment.warp, level.Size()) : HeldWarp();
+    const PlaneRange owned = Partition(level.Size().z, m_Communicator.Size()).Owned(m_Communicator.Rank());
+    m_AtATime = PlanesAtATime(level.Size(), owned.end - owned.first);
+    m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, m_AtATime);
+    m_Warp = m_Alignment.warp ? Regrid(m_Backend, m_Communicator, m_Alignment.warp, level.Size()) : Slab();
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
     m_Voxel = std::cbrt(spacing[0] * spacing[1] * spacing[2]);
     m_Convergence = Convergence(m_Stage.tolerance, m_Stage.window);
@@ -60,11 +61,11 @@ public:
   Iterate() override
   {
     constexpr double LeastStep = 0.02; // of the first; a level ends when the loss is flat and steps are this short
-    m_Loss->Begin(m_Optimizer.Map(), m_Warp.View());
-    const std::int64_t end = m_Loss->Domain().z;
-    for (std::int64_t first = 0; first < end; first += m_Planes)
+    m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, true);
+    const PlaneRange & planes = m_Loss->Planes();
+    for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
     {
-      m_Loss->AddMapGradient(first, std::min(end, first + m_Planes));
+      m_Loss->AddMapGradient(first, std::min(planes.end, first + m_AtATime));
     }
     m_Optimizer.Step(m_Loss->PhysicalMapGradient(), m_Step * m_Voxel);
     m_Alignment.affine = m_Optimizer.Map();
@@ -83,7 +84,7 @@ public:
   Leave() override
   {
     m_Loss.reset();
-    m_Warp = HeldWarp();
+    m_Warp = Slab();
   }
 
   void
@@ -102,9 +103,9 @@ private:
   LinearOptimizer           m_Optimizer;
   Convergence               m_Convergence;
   std::unique_ptr<Loss>     m_Loss;
-  HeldWarp                  m_Warp; ///< of an earlier stage, at this level; it stays as it is
-  std::int64_t              m_Planes = 0;
-  double                    m_Voxel = 1; ///< edge in mm
+  Slab                      m_Warp;        ///< of an earlier stage, at this level; it stays as it is
+  std::int64_t              m_AtATime = 1; ///< planes
+  double                    m_Voxel = 1;   ///< edge in mm
   double                    m_Step = 0;
 };
 

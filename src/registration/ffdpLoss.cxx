@@ -48,6 +48,7 @@ Loss::Loss(Backend &                               backend,
   , m_PlanesAtATime(planesAtATime)
 {
   Require(!pairs.empty() && !metrics.empty(), "a registration needs a pair of images and a metric");
+  m_Planes = Partition(pairs.front().fixed.domain.z, communicator.Size()).Owned(communicator.Rank());
   for (const LevelPair & images : pairs)
   {
     Pair pair;
@@ -72,13 +73,18 @@ Loss::Loss(Backend &                               backend,
   for (Pair & pair : m_Pairs)
   {
     const std::int64_t capacity = planesAtATime + 2 * pair.halo;
+    pair.moving = SampledImage(backend, communicator, pair.images.moving);
     pair.moved = PlaneWindow<float>(backend, domain, 1, capacity);
+    pair.movedEdges = EdgeStrips<float>(backend, communicator, domain, pair.halo);
+    pair.fixedHere = ExtendedImage(backend, communicator, pair.images.fixed);
     if (pair.IsMasked())
     {
       pair.mask = PlaneWindow<std::uint8_t>(backend, domain, 1, capacity);
-      if (pair.images.movingMask)
+      pair.maskEdges = EdgeStrips<std::uint8_t>(backend, communicator, domain, pair.halo);
+      if (pair.HasMovingMask())
       {
-        pair.movedMask = PlaneWindow<float>(backend, domain, 1, planesAtATime + 2 * pair.halo);
+        pair.movingMask = SampledImage(backend, communicator, pair.images.movingMask);
+        pair.movedMask = PlaneWindow<float>(backend, domain, 1, capacity);
       }
     }
   }
@@ -88,7 +94,29 @@ Loss::Loss(Backend &                               backend,
 Statistics
 Loss::MeasureImage(const VolumeView<const float> & image) const
 {
-  const Statistics statistics = CombineStatistics(m_Backend.PlaneStatistics(image));
+  constexpr std::size_t Numbers = 6;
+  std::vector<double>   own;
+  if (image.planes > 0)
+  {
+    for (const Statistics & plane : m_Backend.PlaneStatistics(image))
+    {
+      own.insert(own.end(),
+                 { double(plane.count),
+                   double(plane.notFinite),
+                   double(plane.minimum),
+                   double(plane.maximum),
+                   plane.mean,
+                   plane.squares });
+    }
+  }
+  const std::vector<double> all = m_Communicator.Gather(own);
+  std::vector<Statistics>   planes;
+  for (std::size_t i = 0; i + Numbers <= all.size(); i += Numbers)
+  {
+    planes.push_back(
+      { std::int64_t(all[i]), std::int64_t(all[i + 1]), float(all[i + 2]), float(all[i + 3]), all[i + 4], all[i + 5] });
+  }
+  const Statistics statistics = CombineStatistics(planes);
   Require(statistics.count > 0 && statistics.maximum > statistics.minimum,
           "an image is constant: there is nothing to align");
   return statistics;
@@ -97,8 +125,17 @@ Loss::MeasureImage(const VolumeView<const float> & image) const
 IntensityRange
 Loss::MeasureRange(const VolumeView<const float> & image, const Statistics & statistics) const
 {
-  const IntensityHistogram histogram = m_Backend.MeasureHistogram(image, statistics.minimum, statistics.maximum, 4096);
-  const IntensityRange     range = RobustRange(histogram, 0.001, 0.999);
+  constexpr std::int64_t Bins = 4096;
+  IntensityHistogram     histogram;
+  histogram.low = statistics.minimum;
+  histogram.high = statistics.maximum;
+  histogram.counts.assign(std::size_t(Bins), 0);
+  if (image.planes > 0)
+  {
+    histogram = m_Backend.MeasureHistogram(image, statistics.minimum, statistics.maximum, Bins);
+  }
+  m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
+  const IntensityRange range = RobustRange(histogram, 0.001, 0.999);
   return range.low < range.high ? range : IntensityRange{ statistics.minimum, statistics.maximum };
 }
 
@@ -133,41 +170,102 @@ Loss::PrepareTerm(Term & term)
 }
 
 void
-Loss::Begin(const AffineMap & physical, const WarpView<const float> & u, const WarpView<const float> & r)
+Loss::PrepareFixedWarp(Pair & pair)
+{
+  if (pair.movedFixed.Capacity() == 0)
+  {
+    const Extent &     domain = this->Domain();
+    const std::int64_t capacity = m_PlanesAtATime + 2 * pair.halo;
+    pair.fixed = SampledImage(m_Backend, m_Communicator, pair.images.fixed);
+    pair.movedFixed = PlaneWindow<float>(m_Backend, domain, 1, capacity);
+    pair.movedFixedEdges = EdgeStrips<float>(m_Backend, m_Communicator, domain, pair.halo);
+    if (pair.HasFixedMask())
+    {
+      pair.fixedMask = SampledImage(m_Backend, m_Communicator, pair.images.fixedMask);
+      pair.movedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, capacity);
+    }
+  }
+}
+
+void
+Loss::Begin(const AffineMap &             physical,
+            const WarpView<const float> & u,
+            const WarpView<const float> & r,
+            bool                          withGradient)
 {
   m_Warp = u;
   m_FixedWarp = r;
+  m_FixedMoves = r.IsGiven();
   const Extent & domain = this->Domain();
   for (Pair & pair : m_Pairs)
   {
     pair.map = MakeIndexMap(pair.images, physical);
-    const std::int64_t capacity = m_PlanesAtATime + 2 * pair.halo;
-    if (r && pair.movedFixed.Capacity() == 0)
+    pair.planeGradients.assign(std::size_t(m_Planes.end - m_Planes.first), MapGradient{});
+    pair.moving.Prepare(pair.map, this->Displacement(), domain, m_Planes, withGradient);
+    if (pair.HasMovingMask())
     {
-      pair.movedFixed = PlaneWindow<float>(m_Backend, domain, 1, capacity);
-      pair.movedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, pair.images.fixedMask ? capacity : 0);
+      pair.movingMask.Prepare(pair.map, this->Displacement(), domain, m_Planes, false);
     }
-    pair.moved.Restart(0);
-    pair.movedFixed.Restart(0);
-    pair.mask.Restart(0);
-    pair.planeGradients.clear();
+    if (m_FixedMoves)
+    {
+      this->PrepareFixedWarp(pair);
+      pair.fixed.Prepare(CompositeMap{}, m_FixedWarp, domain, m_Planes, withGradient);
+      if (pair.HasFixedMask())
+      {
+        pair.fixedMask.Prepare(CompositeMap{}, m_FixedWarp, domain, m_Planes, false);
+      }
+    }
+    else
+    {
+      pair.fixedHere.Extend(WithHalo(Partition(domain.z, m_Communicator.Size()), pair.halo));
+    }
+    this->SwapEdges(pair);
+    this->RestartWindows(pair, m_Planes.first);
   }
-  if (r && m_FixedLossGradient.Capacity() == 0)
+  if (m_FixedMoves && m_FixedLossGradient.Capacity() == 0)
   {
     m_FixedLossGradient = PlaneWindow<float>(m_Backend, domain, 1, m_PlanesAtATime);
   }
   for (Term & term : m_Terms)
   {
-    term.sums = PlaneSums();
+    term.sums.planeSums.assign(std::size_t(m_Planes.end - m_Planes.first), 0.0);
+    term.sums.planeCounts.assign(std::size_t(m_Planes.end - m_Planes.first), 0);
   }
   this->MeasureInformation();
+}
+
+void
+Loss::SwapEdges(Pair & pair)
+{
+  pair.movedEdges.Swap([&](const VolumeView<float> & planes) { pair.moving.Sample(planes); });
+  if (m_FixedMoves)
+  {
+    pair.movedFixedEdges.Swap([&](const VolumeView<float> & planes) { pair.fixed.Sample(planes); });
+  }
+  if (pair.IsMasked())
+  {
+    pair.maskEdges.Swap([&](const VolumeView<std::uint8_t> & planes) { this->SampleMask(pair, planes); });
+  }
+  if (m_Planes.first >= m_Planes.end) // others fill their windows with what they wait for
+  {
+    pair.movedEdges.Finish();
+    pair.movedFixedEdges.Finish();
+    pair.maskEdges.Finish();
+  }
+}
+
+void
+Loss::RestartWindows(Pair & pair, std::int64_t first)
+{
+  pair.moved.Restart(first);
+  pair.movedFixed.Restart(first);
+  pair.mask.Restart(first);
 }
 
 /** Mutual information is known only when all planes have been seen: these terms go through the images twice. */
 void
 Loss::MeasureInformation()
 {
-  const std::int64_t planes = this->Domain().z;
   for (Term & term : m_Terms)
   {
     if (term.metric.kind != RegistrationMetric::Kind::MutualInformation)
@@ -176,85 +274,90 @@ Loss::MeasureInformation()
     }
     Pair &         pair = m_Pairs[std::size_t(term.metric.pair)];
     JointHistogram histogram(term.histogram);
-    for (std::int64_t first = 0; first < planes; first += m_PlanesAtATime)
+    for (std::int64_t first = m_Planes.first; first < m_Planes.end; first += m_PlanesAtATime)
     {
-      const std::int64_t end = std::min(planes, first + m_PlanesAtATime);
+      const std::int64_t end = std::min(m_Planes.end, first + m_PlanesAtATime);
       this->SampleUpTo(pair, first, end);
       histogram +=
         m_Backend.ComputeJointHistogram(term.histogram,
-                                        this->ComparedFixed(pair),
+                                        this->ComparedFixed(pair, first, end),
                                         VolumeView<const float>(pair.moved.Volume().Planes(first, end - first)),
                                         pair.Mask());
     }
-    pair.moved.Restart(0);
-    pair.movedFixed.Restart(0);
-    pair.mask.Restart(0);
     m_Communicator.Sum(&histogram.samples, 1);
     m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
     Require(histogram.samples > 0, "the images do not overlap (or the masks leave nothing of the overlap)");
-    term.information = FinishMutualInformation(histogram, bool(m_FixedWarp));
+    term.information = FinishMutualInformation(histogram, m_FixedMoves);
   }
 }
 
 void
 Loss::SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end)
 {
-  const std::int64_t planes = this->Domain().z;
-  pair.moved.Keep(std::max<std::int64_t>(0, first - pair.halo));
-  const std::int64_t from = pair.moved.End();
-  const std::int64_t to = std::min(planes, end + pair.halo);
-  if (from >= to)
+  const std::int64_t low = std::max<std::int64_t>(0, first - pair.halo);
+  const std::int64_t high = std::min(this->Domain().z, end + pair.halo);
+  if (low < pair.moved.First() || low > pair.moved.End())
   {
-    return;
+    this->RestartWindows(pair, low);
   }
-  pair.moved.Grow(to);
-  m_Backend.Sample(pair.images.moving,
-                   pair.map,
-                   this->Displacement(),
-                   pair.moved.Volume().Planes(from, to - from),
-                   SamplerParameters{});
-  if (m_FixedWarp)
+  const auto advance = [&](auto & window, auto & edges, const auto & sample) {
+    window.Keep(low);
+    const std::int64_t from = window.End();
+    if (from < high)
+    {
+      window.Grow(high);
+      const auto       planes = window.Volume().Planes(from, high - from);
+      const PlaneRange left = edges.Fill(planes);
+      if (left.first < left.end)
+      {
+        sample(planes.Planes(left.first, left.end - left.first));
+      }
+    }
+  };
+  advance(pair.moved, pair.movedEdges, [&](const VolumeView<float> & planes) { pair.moving.Sample(planes); });
+  if (m_FixedMoves)
   {
-    pair.movedFixed.Keep(std::max<std::int64_t>(0, first - pair.halo));
-    pair.movedFixed.Grow(to);
-    m_Backend.Sample(pair.images.fixed,
-                     CompositeMap{},
-                     m_FixedWarp,
-                     pair.movedFixed.Volume().Planes(from, to - from),
-                     SamplerParameters{});
+    advance(
+      pair.movedFixed, pair.movedFixedEdges, [&](const VolumeView<float> & planes) { pair.fixed.Sample(planes); });
   }
   if (pair.IsMasked())
   {
-    pair.mask.Keep(std::max<std::int64_t>(0, first - pair.halo));
-    this->SampleMask(pair, from, to);
+    advance(
+      pair.mask, pair.maskEdges, [&](const VolumeView<std::uint8_t> & planes) { this->SampleMask(pair, planes); });
   }
 }
 
-/** Finds the planes [from, to) of the mask of a pair from both images' masks. */
 void
-Loss::SampleMask(Pair & pair, std::int64_t from, std::int64_t to)
+Loss::SampleMask(Pair & pair, const VolumeView<std::uint8_t> & mask)
 {
-  const auto sample = [&](const VolumeView<const float> & mask,
-                          const CompositeMap &            map,
-                          const WarpInput &               warp,
-                          PlaneWindow<float> &            window) -> VolumeView<const float> {
-    window.Restart(from);
-    window.Grow(to);
-    m_Backend.Sample(mask, map, warp, window.Volume(), SamplerParameters{});
+  const auto sample = [&](SampledImage & image, PlaneWindow<float> & window) -> VolumeView<const float> {
+    window.Restart(mask.firstPlane);
+    window.Grow(mask.EndPlane());
+    image.Sample(window.Volume());
     return window.Volume();
   };
   VolumeView<const float> fixedMask = pair.images.fixedMask;
   VolumeView<const float> movedMask;
-  if (fixedMask && m_FixedWarp)
+  if (pair.HasFixedMask() && m_FixedMoves)
   {
-    fixedMask = sample(fixedMask, CompositeMap{}, m_FixedWarp, pair.movedFixedMask);
+    fixedMask = sample(pair.fixedMask, pair.movedFixedMask);
   }
-  if (pair.images.movingMask)
+  if (pair.HasMovingMask())
   {
-    movedMask = sample(pair.images.movingMask, pair.map, this->Displacement(), pair.movedMask);
+    movedMask = sample(pair.movingMask, pair.movedMask);
   }
-  pair.mask.Grow(to);
-  m_Backend.CombineMasks(fixedMask, movedMask, pair.mask.Volume().Planes(from, to - from));
+  m_Backend.CombineMasks(fixedMask, movedMask, mask);
+}
+
+VolumeView<const float>
+Loss::ComparedFixed(Pair & pair, std::int64_t first, std::int64_t end)
+{
+  if (m_FixedMoves)
+  {
+    return pair.movedFixed.Volume();
+  }
+  return pair.fixedHere.View(
+    { std::max<std::int64_t>(0, first - pair.halo), std::min(this->Domain().z, end + pair.halo) });
 }
 
 void
@@ -266,7 +369,7 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
   }
   Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
   this->SampleUpTo(pair, first, end);
-  const VolumeView<const float>        fixed = this->ComparedFixed(pair);
+  const VolumeView<const float>        fixed = this->ComparedFixed(pair, first, end);
   const VolumeView<const float>        moved = pair.moved.Volume();
   const VolumeView<const float>        movedHere = moved.Planes(first, end - first);
   const VolumeView<const std::uint8_t> mask = pair.Mask();
@@ -277,21 +380,26 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
   };
   const VolumeView<float> gradient = withGradient ? gradientHere(m_LossGradient) : VolumeView<float>();
   const VolumeView<float> fixedGradient =
-    withGradient && m_FixedWarp ? gradientHere(m_FixedLossGradient) : VolumeView<float>();
+    withGradient && m_FixedMoves ? gradientHere(m_FixedLossGradient) : VolumeView<float>();
+  const auto keep = [&](const PlaneSums & sums) {
+    std::copy(sums.planeSums.begin(), sums.planeSums.end(), term.sums.planeSums.begin() + (first - m_Planes.first));
+    std::copy(
+      sums.planeCounts.begin(), sums.planeCounts.end(), term.sums.planeCounts.begin() + (first - m_Planes.first));
+  };
   switch (term.metric.kind)
   {
     case RegistrationMetric::Kind::LocalCorrelation: {
       LocalCorrelationOutputs outputs;
       outputs.movingGradient = gradient;
       outputs.fixedGradient = fixedGradient;
-      term.sums.Append(m_Backend.LocalCorrelation(fixed, moved, mask, first, end - first, term.correlation, outputs));
+      keep(m_Backend.LocalCorrelation(fixed, moved, mask, first, end - first, term.correlation, outputs));
       break;
     }
     case RegistrationMetric::Kind::MutualInformation:
       m_Backend.MutualInformationGradient(term.information, fixed, movedHere, mask, gradient, fixedGradient);
       break;
     case RegistrationMetric::Kind::MeanSquares:
-      term.sums.Append(m_Backend.MeanSquares(
+      keep(m_Backend.MeanSquares(
         movedHere, fixed.Planes(first, end - first), mask, gradient, fixedGradient, this->Domain().Voxels()));
       break;
   }
@@ -300,29 +408,25 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
 void
 Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient)
 {
-  SamplerParameters sampler;
+  bool accumulate = false;
   for (Term & term : m_Terms)
   {
-    const Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
+    Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
     this->EvaluateTerm(term, first, end, true);
     // alone, the scale of a term means nothing to the optimizer
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
-    const auto  add = [&](const VolumeView<const float> & image,
-                         const CompositeMap &            map,
-                         const WarpInput &               warp,
-                         const VolumeView<float> &       lossGradient,
-                         float                           factor) {
+    const auto  add = [&](SampledImage & image, const VolumeView<float> & lossGradient, float factor) {
       if (factor != 1)
       {
         m_Backend.Scale(lossGradient, factor);
       }
-      m_Backend.SampleBackward(image, map, warp, lossGradient, gradient, false, sampler);
-      sampler.accumulate = true;
+      image.SampleBackward(lossGradient, gradient, false, accumulate);
+      accumulate = true;
     };
-    add(pair.images.moving, pair.map, this->Displacement(), m_LossGradient.Volume(), scale);
-    if (m_FixedWarp)
+    add(pair.moving, m_LossGradient.Volume(), scale);
+    if (m_FixedMoves)
     {
-      add(pair.images.fixed, CompositeMap{}, m_FixedWarp, m_FixedLossGradient.Volume(), -scale);
+      add(pair.fixed, m_FixedLossGradient.Volume(), -scale);
     }
   }
 }
@@ -345,25 +449,19 @@ Loss::AddMapGradient(std::int64_t first, std::int64_t end)
   {
     Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
     this->EvaluateTerm(term, first, end, true);
-    std::vector<MapGradient> planes = m_Backend.SampleBackward(pair.images.moving,
-                                                               pair.map,
-                                                               this->Displacement(),
-                                                               m_LossGradient.Volume(),
-                                                               warpGradient,
-                                                               true,
-                                                               SamplerParameters{});
+    std::vector<MapGradient> planes = pair.moving.SampleBackward(m_LossGradient.Volume(), warpGradient, true);
     if (m_Warp)
     {
       this->AddWarpedMapGradient(pair, warpGradient, planes);
     }
     const double factor = term.metric.weight * term.scale;
-    for (MapGradient & plane : planes)
+    for (std::size_t plane = 0; plane < planes.size(); ++plane)
     {
-      for (double & value : plane)
+      MapGradient & sum = pair.planeGradients[std::size_t(first - m_Planes.first) + plane];
+      for (std::size_t i = 0; i < sum.size(); ++i)
       {
-        value *= factor;
+        sum[i] += planes[plane][i] * factor;
       }
-      pair.planeGradients.push_back(plane);
     }
   }
 }
@@ -401,6 +499,16 @@ Loss::AddValue(std::int64_t first, std::int64_t end)
 }
 
 double
+Loss::MeanOf(const PlaneSums & own) const
+{
+  PlaneSums all;
+  all.planeSums = m_Communicator.Gather(own.planeSums);
+  all.planeCounts = { own.Count() };
+  m_Communicator.Sum(all.planeCounts.data(), 1);
+  return all.Mean();
+}
+
+double
 Loss::Value() const
 {
   double value = 0;
@@ -410,13 +518,13 @@ Loss::Value() const
     switch (term.metric.kind)
     {
       case RegistrationMetric::Kind::LocalCorrelation:
-        own = -term.sums.Mean();
+        own = -this->MeanOf(term.sums);
         break;
       case RegistrationMetric::Kind::MutualInformation:
         own = term.information.value;
         break;
       case RegistrationMetric::Kind::MeanSquares:
-        own = term.sums.Mean();
+        own = this->MeanOf(term.sums);
         break;
     }
     value += term.metric.weight * term.scale * own;

@@ -21,15 +21,18 @@
 #include "ffdpAffineMap.h"
 #include "ffdpBackend.h"
 #include "ffdpCommunicator.h"
+#include "ffdpEdgeStrips.h"
 #include "ffdpPlaneWindow.h"
 #include "ffdpRegistrationMetric.h"
+#include "ffdpSampledImage.h"
 
 #include <vector>
 
 namespace ffdp
 {
 
-/** A pair of images as one level sees it. Masks are floats, 1 inside and 0 outside; not given: inside everywhere. */
+/** A pair of images as one level sees it: the planes that this rank owns. Masks are floats, 1 inside and 0 outside; not
+ * given: inside everywhere. */
 struct LevelPair
 {
   VolumeView<const float> fixed;
@@ -43,9 +46,9 @@ struct LevelPair
 /** The weighted sum of all metrics over all pairs, and its gradient: moving images are seen under
  * phi(x) = A (x + u(x)) + t in mm, fixed ones under x + r(x), where r is for methods that move both.
  *
- * A sweep goes through the planes of the fixed grid in ascending order and asks for the gradient of some planes at a
- * time; moving images are sampled as far ahead as windows reach, and forgotten behind them. So nothing as large as
- * the images is kept. */
+ * A sweep goes through the planes of the fixed grid that this rank owns in ascending order and asks for the gradient of
+ * some planes at a time; moving images are sampled as far ahead as windows reach, and forgotten behind them. So nothing
+ * as large as the images is kept. */
 class Loss
 {
 public:
@@ -55,15 +58,19 @@ public:
        const std::vector<RegistrationMetric> & metrics,
        std::int64_t                            planesAtATime);
 
-  /** Starts a sweep. u and r are in voxels of the fixed grid; either may be missing. They must not change before the
-   * sweep ends. */
+  /** Starts a sweep; all ranks do. u and r are in voxels of the fixed grid and hold the planes that this rank owns;
+   * either may be missing. They must not change before the sweep ends. */
   void
-  Begin(const AffineMap & physical, const WarpView<const float> & u, const WarpView<const float> & r = {});
+  Begin(const AffineMap &             physical,
+        const WarpView<const float> & u,
+        const WarpView<const float> & r,
+        bool                          withGradient);
 
-  /** dL/du, in voxels, for the planes [first, end) that follow those of the last call; `gradient` holds exactly them.
-   * At most as many planes as the constructor was told. With r, it is dL/du - dL/dr: the gradient for a movement of
-   * both images against each other. (Moving both along with each other only stretches the space that they meet in, and
-   * must not be rewarded for what it makes of the mean over that space.) */
+  /** dL/du, in voxels, for the planes [first, end), which this rank owns; `gradient` holds exactly them. At most as
+   * many planes as the constructor was told. It is cheapest where calls go on where the last one ended. With r, it is
+   * dL/du - dL/dr: the gradient for a movement of both images against each other. (Moving both along with each other
+   * only stretches the space that they meet in, and must not be rewarded for what it makes of the mean over that
+   * space.) */
   void
   WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient);
 
@@ -75,13 +82,20 @@ public:
   void
   AddValue(std::int64_t first, std::int64_t end);
 
-  /** The loss, once the sweep has seen all planes. */
+  /** The loss of all ranks, once the sweep has seen all planes. All ranks ask. */
   double
   Value() const;
 
-  /** dL/dA (row major) and dL/dt of the physical map, once the sweep has seen all planes. */
+  /** dL/dA (row major) and dL/dt of the physical map, once the sweep has seen all planes. All ranks ask. */
   MapGradient
   PhysicalMapGradient() const;
+
+  /** The planes of the fixed grid that this rank sweeps through. */
+  const PlaneRange &
+  Planes() const
+  {
+    return m_Planes;
+  }
 
   const Extent &
   Domain() const
@@ -94,17 +108,31 @@ private:
   {
     LevelPair                 images;
     CompositeMap              map;
-    std::int64_t              halo = 0; ///< of its metrics
+    std::int64_t              halo = 0;  ///< of its metrics
+    ExtendedImage             fixedHere; ///< the fixed image where it does not move
+    SampledImage              moving, fixed, movingMask, fixedMask;
     PlaneWindow<float>        moved;
     PlaneWindow<float>        movedFixed; ///< where the fixed image moves, too
     PlaneWindow<float>        movedMask, movedFixedMask;
     PlaneWindow<std::uint8_t> mask;
-    std::vector<MapGradient>  planeGradients;
+    EdgeStrips<float>         movedEdges, movedFixedEdges;
+    EdgeStrips<std::uint8_t>  maskEdges;
+    std::vector<MapGradient>  planeGradients; ///< of the planes of this rank
 
+    bool
+    HasFixedMask() const
+    {
+      return images.fixedMask.IsGiven();
+    }
+    bool
+    HasMovingMask() const
+    {
+      return images.movingMask.IsGiven();
+    }
     bool
     IsMasked() const
     {
-      return bool(images.fixedMask) || bool(images.movingMask);
+      return this->HasFixedMask() || this->HasMovingMask();
     }
     VolumeView<const std::uint8_t>
     Mask() const
@@ -128,24 +156,33 @@ private:
   MeasureRange(const VolumeView<const float> & image, const Statistics & statistics) const;
   void
   PrepareTerm(Term & term);
+  /** Makes room for what a moving fixed image needs. */
+  void
+  PrepareFixedWarp(Pair & pair);
   void
   MeasureInformation();
+  /** Swaps the planes at the edges of slabs that windows of neighbors reach. */
+  void
+  SwapEdges(Pair & pair);
+  void
+  RestartWindows(Pair & pair, std::int64_t first);
+  /** Samples what is compared in the planes [first, end), and around them as far as windows reach. */
   void
   SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end);
+  /** The mask of a pair from both images' masks, for the planes of a view. */
   void
-  SampleMask(Pair & pair, std::int64_t from, std::int64_t to);
-  /** The fixed image as it is compared: itself, or its moved planes. */
+  SampleMask(Pair & pair, const VolumeView<std::uint8_t> & mask);
+  /** The fixed image as it is compared, itself or its moved planes, in [first, end) and as far as windows reach. */
   VolumeView<const float>
-  ComparedFixed(const Pair & pair) const
-  {
-    return m_FixedWarp ? VolumeView<const float>(pair.movedFixed.Volume()) : pair.images.fixed;
-  }
+  ComparedFixed(Pair & pair, std::int64_t first, std::int64_t end);
   /** Writes dL/dmoved of a term to m_LossGradient, if wanted, likewise for the fixed image, and adds to its sums. */
   void
   EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient);
   /** Adds what u contributes to the gradients for the map of a pair, of the planes that were evaluated last. */
   void
   AddWarpedMapGradient(const Pair & pair, const WarpView<float> & gradient, std::vector<MapGradient> & planes) const;
+  double
+  MeanOf(const PlaneSums & own) const;
   WarpInput
   Displacement() const
   {
@@ -154,12 +191,14 @@ private:
 
   Backend &             m_Backend;
   Communicator &        m_Communicator;
+  PlaneRange            m_Planes;
   std::vector<Pair>     m_Pairs;
   std::vector<Term>     m_Terms;
   std::int64_t          m_PlanesAtATime;
   PlaneWindow<float>    m_LossGradient, m_FixedLossGradient;
   PlaneWindow<float>    m_MapScratch; ///< dL/du of a linear stage that follows a deformable one
   WarpView<const float> m_Warp, m_FixedWarp;
+  bool                  m_FixedMoves = false; ///< also on a rank that owns no plane of its warp
 };
 
 } // namespace ffdp

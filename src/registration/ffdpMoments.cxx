@@ -84,7 +84,7 @@ struct Candidate
 double
 Evaluate(Loss & loss, const AffineMap & map, const WarpView<const float> & warp)
 {
-  loss.Begin(map, warp);
+  loss.Begin(map, warp, {}, false);
   loss.AddValue(0, loss.Domain().z);
   return loss.Value();
 }
@@ -179,31 +179,115 @@ AlignPrincipalAxes(const IntensityMoments & fixed, const IntensityMoments & movi
   return rotations;
 }
 
-AffineMap
-FindStart(Backend &                      backend,
-          Communicator &                 communicator,
-          const std::vector<ImagePair> & pairs,
-          const RegistrationStage &      stage,
-          const Alignment &              start)
+namespace
 {
-  constexpr double       VoxelsAcross = 32; // of the coarse images that are compared
-  constexpr std::size_t  Refined = 4;       // how many of the best rotations are followed up
-  constexpr int          Iterations = 40;
-  const Extent &         size = pairs.front().fixed.voxels.domain;
-  const bool             planar = size.z == 1;
-  const double           factor = std::max(1.0, double(std::max({ size.x, size.y, size.z })) / VoxelsAcross);
-  const Level            level(backend, pairs, LevelSize(size, factor, 8));
-  Loss                   loss(backend, communicator, level.Pairs(), stage.metrics, level.Size().z);
-  const HeldWarp         warp = start.warp ? Regrid(backend, start.warp, level.Size()) : HeldWarp();
-  std::vector<Candidate> candidates = { { start.affine, Evaluate(loss, start.affine, warp.View()) } };
 
-  const IntensityMoments    fixed = MeasureMoments(backend, level.Fixed());
-  const IntensityMoments    moving = MeasureMoments(backend, level.Moving());
+/** The planes of a coarse level of all ranks, on the first: it is small, and searching takes many evaluations. */
+class WholeLevel
+{
+public:
+  WholeLevel(Backend & backend, Communicator & communicator, const Level & level, const Slab & warp)
+  {
+    const auto gather = [&](const VolumeView<const float> & own) {
+      m_Volumes.push_back(FetchPlanes(backend, communicator, { own }, this->Wanted(communicator, own.domain)));
+      return VolumeView<const float>(m_Volumes.back().Volume());
+    };
+    for (LevelPair pair : level.Pairs())
+    {
+      for (VolumeView<const float> * volume : { &pair.fixed, &pair.moving, &pair.fixedMask, &pair.movingMask })
+      {
+        if (volume->IsGiven())
+        {
+          *volume = gather(*volume);
+        }
+      }
+      pairs.push_back(pair);
+    }
+    fixed = { pairs.front().fixed, level.Fixed().indexToPhysical };
+    moving = { pairs.front().moving, level.Moving().indexToPhysical };
+    if (warp)
+    {
+      m_Warp = FetchPlanes(backend,
+                           communicator,
+                           { warp.OwnedVolume(0), warp.OwnedVolume(1), warp.OwnedVolume(2) },
+                           this->Wanted(communicator, warp.Domain()));
+    }
+  }
+
+  WarpView<const float>
+  Warp() const
+  {
+    return m_Warp ? m_Warp.Warp() : WarpView<float>();
+  }
+
+  std::vector<LevelPair> pairs;
+  PlacedImage            fixed, moving; ///< of the first pair
+
+private:
+  static PlaneRange
+  Wanted(Communicator & communicator, const Extent & domain)
+  {
+    return communicator.Rank() == 0 ? PlaneRange{ 0, domain.z } : PlaneRange();
+  }
+
+  std::vector<Slab> m_Volumes;
+  Slab              m_Warp;
+};
+
+/** Calls find() on the first rank and gives all ranks what it found, or the reason why it did not. */
+template <typename TFind>
+AffineMap
+FindOnFirstRank(Communicator & communicator, const TFind & find)
+{
+  constexpr std::size_t Numbers = 12;
+  std::vector<double>   said;
+  if (communicator.Rank() == 0)
+  {
+    try
+    {
+      const AffineMap map = find();
+      said.assign(map.matrix, map.matrix + 9);
+      said.insert(said.end(), map.offset, map.offset + 3);
+      said.push_back(1);
+    }
+    catch (const std::invalid_argument & error)
+    {
+      const std::string reason = error.what();
+      said.assign(reason.begin(), reason.end());
+      said.push_back(0);
+    }
+  }
+  said = communicator.Gather(said);
+  if (said.back() == 0)
+  {
+    throw std::invalid_argument(std::string(said.begin(), said.end() - 1));
+  }
+  Require(said.size() == Numbers + 1, "a search for a start ended in something else than a map");
+  AffineMap map;
+  std::copy(said.begin(), said.begin() + 9, map.matrix);
+  std::copy(said.begin() + 9, said.begin() + 12, map.offset);
+  return map;
+}
+
+AffineMap
+Search(Backend & backend, const WholeLevel & images, const RegistrationStage & stage, const AffineMap & start)
+{
+  constexpr std::size_t       Refined = 4; // how many of the best rotations are followed up
+  constexpr int               Iterations = 40;
+  const auto                  self = MakeSelfCommunicator();
+  const Extent &              size = images.fixed.voxels.domain;
+  const bool                  planar = size.z == 1;
+  const WarpView<const float> warp = images.Warp();
+  Loss                        loss(backend, *self, images.pairs, stage.metrics, size.z);
+  std::vector<Candidate>      candidates = { { start, Evaluate(loss, start, warp) } };
+
+  const IntensityMoments    fixed = MeasureMoments(backend, images.fixed);
+  const IntensityMoments    moving = MeasureMoments(backend, images.moving);
   const std::vector<double> about = AnglesToTry(stage.searchAngle, stage.searchStep);
   const std::vector<double> none = { 0 };
   const auto                tryRotation = [&](const AffineMap & rotation) {
     const AffineMap map = About(rotation, fixed.center, moving.center);
-    candidates.push_back({ map, Evaluate(loss, map, warp.View()) });
+    candidates.push_back({ map, Evaluate(loss, map, warp) });
   };
   for (const std::array<double, 9> & rotation : AlignPrincipalAxes(fixed, moving, planar))
   {
@@ -225,23 +309,41 @@ FindStart(Backend &                      backend,
   const auto better = [](const Candidate & a, const Candidate & b) { return a.value < b.value; };
   std::stable_sort(candidates.begin(), candidates.end(), better);
   candidates.resize(std::min(candidates.size(), Refined));
-  const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
+  const std::array<double, 3> spacing = SpacingOf(images.fixed.indexToPhysical);
   for (Candidate & candidate : candidates)
   {
-    LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, level.Fixed(), candidate.map, planar);
+    LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, images.fixed, candidate.map, planar);
     for (int i = 0; i < Iterations; ++i)
     {
-      loss.Begin(optimizer.Map(), warp.View());
-      loss.AddMapGradient(0, level.Size().z);
+      loss.Begin(optimizer.Map(), warp, {}, true);
+      loss.AddMapGradient(0, size.z);
       optimizer.Step(loss.PhysicalMapGradient(), spacing[0] * 0.5 * double(Iterations - i) / Iterations);
     }
-    const double value = Evaluate(loss, optimizer.Map(), warp.View());
+    const double value = Evaluate(loss, optimizer.Map(), warp);
     if (value < candidate.value)
     {
       candidate = { optimizer.Map(), value };
     }
   }
   return std::min_element(candidates.begin(), candidates.end(), better)->map;
+}
+
+} // namespace
+
+AffineMap
+FindStart(Backend &                      backend,
+          Communicator &                 communicator,
+          const std::vector<ImagePair> & pairs,
+          const RegistrationStage &      stage,
+          const Alignment &              start)
+{
+  constexpr double VoxelsAcross = 32; // of the coarse images that are compared
+  const Extent &   size = pairs.front().fixed.voxels.domain;
+  const double     factor = std::max(1.0, double(std::max({ size.x, size.y, size.z })) / VoxelsAcross);
+  const Level      level(backend, communicator, pairs, LevelSize(size, factor, 8));
+  const Slab       warp = start.warp ? Regrid(backend, communicator, start.warp, level.Size()) : Slab();
+  const WholeLevel whole(backend, communicator, level, warp);
+  return FindOnFirstRank(communicator, [&] { return Search(backend, whole, stage, start.affine); });
 }
 
 } // namespace ffdp

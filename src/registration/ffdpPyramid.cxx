@@ -53,6 +53,7 @@ SpacingOf(const AffineMap & map)
 }
 
 LevelImage::LevelImage(Backend &              backend,
+                       Communicator &         communicator,
                        const PlacedImage &    full,
                        const Extent &         size,
                        const LevelSmoothing & smoothing)
@@ -72,9 +73,22 @@ LevelImage::LevelImage(Backend &              backend,
     parameters.sigma[axis] = smoothing.sigma < 0 ? -1.0 : voxels[axis] > 1 ? sigma : 0.0;
   }
   const GridMap map = GridMap::Centered(fine, size);
-  m_Memory = DeviceArray<float>(backend, size.Voxels());
-  backend.Downsample(full.voxels, VolumeView<float>(m_Memory.Data(), size), map, parameters);
-  m_Image.voxels = VolumeView<const float>(m_Memory.Data(), size);
+  m_Slab = Slab(backend, communicator, size, 1);
+  if (communicator.Size() == 1)
+  {
+    backend.Downsample(full.voxels, m_Slab.Volume(), map, parameters);
+  }
+  else
+  {
+    const PlaneRange needed =
+      m_Slab.IsEmpty() ? PlaneRange() : DownsamplePlanes(fine, size, map, m_Slab.Owned(), parameters);
+    const Slab nearby = FetchPlanes(backend, communicator, { full.voxels }, needed);
+    if (!m_Slab.IsEmpty())
+    {
+      backend.Downsample(nearby.Volume(), m_Slab.Volume(), map, parameters);
+    }
+  }
+  m_Image.voxels = m_Slab.Volume();
   m_Image.indexToPhysical = LevelToPhysical(full, size);
 }
 
@@ -99,11 +113,15 @@ SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing)
 }
 
 std::int64_t
-PlanesAtATime(const Extent & domain)
+PlanesAtATime(const Extent & domain, std::int64_t planes)
 {
-  constexpr std::int64_t Voxels = 1 << 20;
-  const std::int64_t     planes = (Voxels + domain.x * domain.y - 1) / (domain.x * domain.y);
-  return std::min(domain.z, std::max<std::int64_t>(8, planes));
+  constexpr std::int64_t Least = 8;
+  constexpr std::int64_t FewVoxels = 1 << 17;  // starting threads costs more below this
+  constexpr std::int64_t ManyVoxels = 1 << 20; // caches are full above this
+  constexpr std::int64_t Part = 16;            // what is kept of a slab is to be a small part of it
+  const auto             planesOf = [&](std::int64_t voxels) { return voxels / (domain.x * domain.y) + 1; };
+  const std::int64_t wanted = std::max({ Least, planesOf(FewVoxels), std::min(planesOf(ManyVoxels), planes / Part) });
+  return std::max<std::int64_t>(1, std::min(planes, wanted));
 }
 
 } // namespace ffdp

@@ -19,7 +19,7 @@
 #define ffdpPyramid_h
 
 #include "ffdpAffineMap.h"
-#include "ffdpPlaneWindow.h"
+#include "ffdpSlab.h"
 #include "ffdpRegistration.h"
 
 namespace ffdp
@@ -36,7 +36,7 @@ struct LevelSmoothing
   bool   inMm = false; ///< otherwise in voxels of the image at full resolution
 };
 
-/** An image at a level of a pyramid. */
+/** The planes of an image that this rank owns at a level of a pyramid. */
 class LevelImage
 {
 public:
@@ -44,7 +44,11 @@ public:
 
   /** The image smoothed and resampled to `size` voxels over the same part of space; the image itself where there is
    * nothing to do. */
-  LevelImage(Backend & backend, const PlacedImage & full, const Extent & size, const LevelSmoothing & smoothing = {});
+  LevelImage(Backend &              backend,
+             Communicator &         communicator,
+             const PlacedImage &    full,
+             const Extent &         size,
+             const LevelSmoothing & smoothing = {});
 
   const PlacedImage &
   Image() const
@@ -53,8 +57,8 @@ public:
   }
 
 private:
-  DeviceArray<float> m_Memory;
-  PlacedImage        m_Image;
+  Slab        m_Slab;
+  PlacedImage m_Image;
 };
 
 /** Edges of a voxel in mm once an image is shrunk to `size` voxels. */
@@ -66,9 +70,9 @@ LevelSpacing(const PlacedImage & full, const Extent & size);
 Extent
 SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);
 
-/** Planes to work on at a time: enough for all threads, few enough to be small. */
+/** Of `planes` planes of a volume, how many to work on at a time: enough for all threads, few enough to be small. */
 std::int64_t
-PlanesAtATime(const Extent & domain);
+PlanesAtATime(const Extent & domain, std::int64_t planes);
 
 } // namespace ffdp
 

@@ -54,11 +54,14 @@ public:
     , m_Pairs(pairs)
     , m_Stages(stages)
     , m_Observer(observer)
-    , m_Checkpoint(checkpoint,
-                   checkpoint.directory.empty() || pairs.empty() ? 0 : FingerprintOf(backend, pairs, start, stages))
+    , m_Checkpoint(
+        communicator,
+        checkpoint,
+        checkpoint.directory.empty() || pairs.empty() ? 0 : FingerprintOf(backend, communicator, pairs, start, stages))
   {
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
+    this->RequireOwnPlanes();
     m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
@@ -69,7 +72,7 @@ public:
         m_AllWork += double(level.size.Voxels()) * level.iterations;
       }
     }
-    if (start.warp)
+    if (start.warp.IsGiven())
     {
       this->TakeWarp(start.warp);
     }
@@ -115,19 +118,46 @@ private:
     return m_Plans[m_Stage][m_Level];
   }
 
+  /** Ranks agree on who has what without asking: it follows from the sizes. */
+  void
+  RequireOwnPlanes() const
+  {
+    for (const ImagePair & pair : m_Pairs)
+    {
+      for (const VolumeView<const float> & volume :
+           { pair.fixed.voxels, pair.moving.voxels, pair.fixedMask, pair.movingMask })
+      {
+        const PlaneRange own = this->OwnedOf(volume.domain);
+        Require(!volume.IsGiven() || (volume.firstPlane == own.first && volume.EndPlane() == own.end),
+                "an image does not hold the planes that this rank owns");
+        Require(!volume.IsGiven() ||
+                  (volume.rowStride == volume.domain.x && volume.planeStride == volume.domain.x * volume.domain.y),
+                "an image to register is not densely packed");
+      }
+    }
+  }
+
+  PlaneRange
+  OwnedOf(const Extent & domain) const
+  {
+    return Partition(domain.z, m_Communicator.Size()).Owned(m_Communicator.Rank());
+  }
+
   void
   TakeWarp(const WarpView<const float> & warp)
   {
     const Extent & size = this->FixedSize();
     RequireSameDomain(warp.domain, size, "the warp to start from and the fixed image");
-    Require(warp.planes == size.z && warp.elementStride == 1 && warp.component[2],
-            "the warp to start from must be whole and planar");
-    m_Alignment.warp = { DeviceArray<float>(m_Backend, 3 * size.Voxels()), size };
-    for (int c = 0; c < 3; ++c)
+    m_Alignment.warp = Slab(m_Backend, m_Communicator, size, 3);
+    const PlaneRange & own = m_Alignment.warp.Owned();
+    Require(warp.elementStride == 1 && warp.firstPlane == own.first && warp.EndPlane() == own.end,
+            "the warp to start from must be planar and hold the planes that this rank owns");
+    for (int c = 0; c < 3 && !m_Alignment.warp.IsEmpty(); ++c)
     {
-      m_Backend.CopyFromHost(m_Alignment.warp.memory.Data() + c * size.Voxels(),
+      Require(warp.component[c] != nullptr, "the warp to start from must have three components");
+      m_Backend.CopyFromHost(m_Alignment.warp.Volume(c).data,
                              warp.component[c],
-                             std::size_t(size.Voxels()) * sizeof(float));
+                             std::size_t(warp.planes * warp.planeStride) * sizeof(float));
     }
   }
 
@@ -157,7 +187,7 @@ private:
         break;
       case Kind::Greedy:
       case Kind::SyN:
-        if (m_Alignment.warp && m_Alignment.warp.size.Voxels() > m_Plans[m_Stage].front().size.Voxels())
+        if (m_Alignment.warp && m_Alignment.warp.Domain().Voxels() > m_Plans[m_Stage].front().size.Voxels())
         {
           m_Result.notes.push_back("a deformable stage starts coarser than the warp that it starts from: what is finer "
                                    "than its first level is found anew");
@@ -189,7 +219,8 @@ private:
     m_Progress.level = int(m_Level);
     m_Progress.levelSize = this->Planned().size;
     m_Progress.iterations = this->Planned().iterations;
-    m_Images = std::make_unique<Level>(m_Backend, m_Pairs, this->Planned().size, this->Planned().smoothing);
+    m_Images =
+      std::make_unique<Level>(m_Backend, m_Communicator, m_Pairs, this->Planned().size, this->Planned().smoothing);
     m_Runner->Enter(*m_Images);
   }
 
@@ -209,15 +240,13 @@ private:
   {
     while (!m_Converged && m_Result.levels.back().iterations < this->Planned().iterations)
     {
-      this->Report(m_Runner->Iterate());
-      if (m_Checkpoint.IsDue())
-      {
-        this->Save();
-      }
+      const bool goOn = this->Report(m_Runner->Iterate());
+      this->SaveOrStop(m_Checkpoint.IsDue(), !goOn);
     }
   }
 
-  void
+  /** Returns whether the observer wants to go on. */
+  bool
   Report(const StageRunner::Iteration & done)
   {
     LevelReport & report = m_Result.levels.back();
@@ -229,12 +258,22 @@ private:
     m_Progress.value = done.value;
     m_Progress.step = done.step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
-    if (m_Observer && !m_Observer(m_Progress))
+    return !m_Observer || m_Observer(m_Progress);
+  }
+
+  /** What one rank wants is done by all. */
+  void
+  SaveOrStop(bool save, bool stop)
+  {
+    double wishes[2] = { save ? 1.0 : 0.0, stop ? 1.0 : 0.0 };
+    m_Communicator.Maximum(wishes, 2);
+    stop = wishes[1] > 0;
+    if (m_Checkpoint.IsKept() && (wishes[0] > 0 || stop))
     {
-      if (m_Checkpoint.IsKept())
-      {
-        this->Save();
-      }
+      this->Save();
+    }
+    if (stop)
+    {
       throw RegistrationAborted();
     }
   }
@@ -264,7 +303,7 @@ private:
     archive.Exchange(m_Stage);
     archive.Exchange(m_Level);
     archive.Exchange(m_Alignment.affine);
-    m_Alignment.warp.Exchange(archive, m_Backend);
+    this->ExchangeWarp(archive);
     archive.Exchange(m_Converged);
     archive.Exchange(m_DoneWork);
     archive.Exchange(m_LevelWork);
@@ -281,6 +320,26 @@ private:
     if (m_Runner)
     {
       m_Runner->Exchange(archive);
+    }
+  }
+
+  void
+  ExchangeWarp(StateArchive & archive)
+  {
+    bool   held = bool(m_Alignment.warp);
+    Extent size = held ? m_Alignment.warp.Domain() : Extent();
+    archive.Exchange(held);
+    archive.Exchange(size);
+    if (archive.IsLoading())
+    {
+      const Extent & full = this->FixedSize();
+      Require(size.x > 0 && size.y > 0 && size.z > 0 && size.x <= full.x && size.y <= full.y && size.z <= full.z,
+              "a checkpoint holds a warp of an impossible size");
+      m_Alignment.warp = held ? Slab(m_Backend, m_Communicator, size, 3) : Slab();
+    }
+    if (held)
+    {
+      archive.Exchange(m_Backend, m_Alignment.warp);
     }
   }
 
@@ -305,44 +364,76 @@ private:
     {
       return;
     }
-    const Extent &     size = this->FixedSize();
-    const std::int64_t count = 3 * size.Voxels();
-    if (m_Alignment.warp.size != size)
+    const Extent & size = this->FixedSize();
+    if (m_Alignment.warp.Domain() != size)
     {
-      m_Alignment.warp = Regrid(m_Backend, m_Alignment.warp, size);
+      m_Alignment.warp = Regrid(m_Backend, m_Communicator, m_Alignment.warp, size);
     }
-    const WarpView<float> warp = m_Alignment.warp.View();
-    const JacobianResult  jacobian = this->Unfold(warp);
-    m_Result.smallestJacobian = jacobian.minimum;
-    m_Result.folds = jacobian.notPositive;
+    this->Unfold();
+    m_Result.hasWarp = true;
     m_Result.warpSize = size;
+    m_Result.warpPlanes = m_Alignment.warp.Owned();
     {
-      const DeviceArray<float> inverse(m_Backend, count);
-      m_Result.inverseResidual =
-        InvertWarpInto(m_Backend, m_Communicator, warp, WarpView<float>::Planar(inverse.Data(), size));
-      m_Result.inverseWarp.resize(std::size_t(count));
-      m_Backend.CopyToHost(m_Result.inverseWarp.data(), inverse.Data(), std::size_t(count) * sizeof(float));
+      const InvertedWarp inverse = InvertWarp(m_Backend, m_Communicator, m_Alignment.warp);
+      m_Result.inverseResidual = inverse.residual;
+      m_Result.inverseWarp = this->CopyToHost(inverse.warp);
     }
-    m_Result.warp.resize(std::size_t(count));
-    m_Backend.CopyToHost(m_Result.warp.data(), warp.component[0], std::size_t(count) * sizeof(float));
+    m_Result.warp = this->CopyToHost(m_Alignment.warp);
+  }
+
+  std::vector<float>
+  CopyToHost(const Slab & warp)
+  {
+    const std::int64_t count = (warp.Owned().end - warp.Owned().first) * warp.Domain().x * warp.Domain().y;
+    std::vector<float> values(std::size_t(3 * count));
+    for (int c = 0; c < 3 && count > 0; ++c)
+    {
+      m_Backend.CopyToHost(values.data() + c * count, warp.OwnedVolume(c).data, std::size_t(count) * sizeof(float));
+    }
+    return values;
   }
 
   /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. */
-  JacobianResult
-  Unfold(const WarpView<float> & warp)
+  void
+  Unfold()
   {
-    constexpr float          Least = 0.05f; // not only positive, so that what reads the warp finds no fold either
-    constexpr int            Passes = 50;
-    const Extent &           size = warp.domain;
-    const DeviceArray<float> memory(m_Backend, size.Voxels());
-    const VolumeView<float>  determinant(memory.Data(), size);
-    JacobianResult           jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, determinant);
-    for (int pass = 0; pass < Passes && jacobian.minimum < Least; ++pass)
+    constexpr float Least = 0.05f; // not only positive, so that what reads the warp finds no fold either
+    constexpr int   Passes = 50;
+    m_Alignment.warp = WithHalo(m_Backend, m_Communicator, std::move(m_Alignment.warp), 1);
+    const Slab & warp = m_Alignment.warp;
+    const Slab   determinant(m_Backend, m_Communicator, warp.Domain(), 1, 1);
+    this->MeasureFolds(determinant);
+    for (int pass = 0; pass < Passes && m_Result.smallestJacobian < Least; ++pass)
     {
-      m_Result.ironed = std::max(m_Result.ironed, m_Backend.IronFolds(warp, 0, size.z, determinant, Least));
-      jacobian = m_Backend.JacobianDeterminant(warp, 0, size.z, determinant);
+      determinant.RefreshHalo(m_Backend, m_Communicator);
+      std::int64_t ironed = 0;
+      if (!warp.IsEmpty())
+      {
+        ironed = m_Backend.IronFolds(
+          warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, determinant.Volume(), Least);
+      }
+      m_Communicator.Sum(&ironed, 1);
+      m_Result.ironed = std::max(m_Result.ironed, ironed);
+      warp.RefreshHalo(m_Backend, m_Communicator);
+      this->MeasureFolds(determinant);
     }
-    return jacobian;
+  }
+
+  void
+  MeasureFolds(const Slab & determinant)
+  {
+    const Slab &   warp = m_Alignment.warp;
+    JacobianResult jacobian;
+    if (!warp.IsEmpty())
+    {
+      jacobian = m_Backend.JacobianDeterminant(
+        warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, determinant.OwnedVolume());
+    }
+    double smallest = -jacobian.minimum;
+    m_Communicator.Maximum(&smallest, 1);
+    m_Communicator.Sum(&jacobian.notPositive, 1);
+    m_Result.smallestJacobian = -smallest;
+    m_Result.folds = jacobian.notPositive;
   }
 
   Backend &                                                 m_Backend;

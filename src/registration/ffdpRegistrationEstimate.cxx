@@ -59,7 +59,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
              bool                              withWarp)
 {
   const double plane = double(level.size.x * level.size.y);
-  const double atATime = double(PlanesAtATime(level.size));
+  const double atATime = double(PlanesAtATime(level.size, level.size.z));
   const double all = double(level.size.z);
   const bool   both = stage.kind == Kind::SyN;
   double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
@@ -78,7 +78,8 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
   }
   if (IsDeformable(stage))
   {
-    planes += 6 * std::min(all, atATime + 2 * double(GaussianRadius(stage.gradientSigma)));
+    const auto reach = double(GaussianRadius(stage.gradientSigma));
+    planes += 3 * (std::min(all, atATime + 2 * reach) + std::min(all, std::min(reach, atATime)));
   }
   else if (withWarp)
   {
@@ -87,12 +88,19 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
   return planes * plane;
 }
 
-/** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed. */
+/** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed, and
+ * joint histograms. */
 double
 ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsigned threads)
 {
-  const double plane = double(level.size.x * level.size.y);
-  return IsDeformable(stage) ? 12 * plane * threads : plane * threads;
+  constexpr double HistogramFloats = 50e3;
+  const double     plane = double(level.size.x * level.size.y);
+  double           floats = (IsDeformable(stage) ? 12 : 1) * plane * threads;
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    floats += metric.kind == RegistrationMetric::Kind::MutualInformation ? HistogramFloats * threads : 0;
+  }
+  return floats;
 }
 
 } // namespace

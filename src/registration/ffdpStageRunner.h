@@ -26,37 +26,29 @@
 namespace ffdp
 {
 
-/** A warp that nobody is optimizing, in voxels of its grid, which covers the fixed image. */
-struct HeldWarp
+/** A warp, in voxels of its grid, which covers the fixed image, on a grid of another size. */
+Slab
+Regrid(Backend & backend, Communicator & communicator, const Slab & warp, const Extent & size);
+
+/** How far a warp moves points along z, on any rank, with room for rounding. */
+float
+BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp);
+
+struct InvertedWarp
 {
-  DeviceArray<float> memory;
-  Extent             size;
-
-  explicit operator bool() const { return memory.Data() != nullptr; }
-
-  WarpView<float>
-  View() const
-  {
-    return memory.Data() ? WarpView<float>::Planar(memory.Data(), size) : WarpView<float>();
-  }
-
-  void
-  Exchange(StateArchive & archive, Backend & backend);
+  Slab   warp;         ///< (id + u)^-1 - id
+  double residual = 0; ///< the largest, in voxels
 };
 
-/** The warp on a grid of another size. */
-HeldWarp
-Regrid(Backend & backend, const HeldWarp & warp, const Extent & size);
-
-/** (id + u)^-1 - id, to be held in w; returns the largest residual in voxels. */
-double
-InvertWarpInto(Backend & backend, Communicator & communicator, const WarpView<float> & u, const WarpView<float> & w);
+/** u gets a halo as wide as its inverse reaches. */
+InvertedWarp
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u);
 
 /** What passes from stage to stage: phi(x) = A (x + u(x)) + t. */
 struct Alignment
 {
   AffineMap affine;
-  HeldWarp  warp;
+  Slab      warp;
 };
 
 /** A stage that iterates, level by level. It starts from an alignment and leaves its own there. */

@@ -22,24 +22,56 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace ffdp
 {
 
-StateArchive::StateArchive(const std::string & file, Direction direction)
-  : m_Name(file)
+StateArchive::StateArchive(Communicator & communicator, const std::string & file, Direction direction)
+  : m_Communicator(communicator)
+  , m_Name(file)
   , m_Direction(direction)
-  , m_File(std::fopen(file.c_str(), direction == Direction::Save ? "wb" : "rb"))
 {
-  if (!m_File)
+  constexpr int Readable = 0666;
+  if (this->IsLoading())
   {
-    this->Fail(std::strerror(errno));
+    m_File = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  else if (communicator.Rank() == 0)
+  {
+    m_File = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, Readable);
+  }
+  const int error = errno;
+  this->WaitForAll(); // for the file to be there
+  if (!this->IsLoading() && communicator.Rank() != 0)
+  {
+    m_File = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  }
+  if (m_File < 0)
+  {
+    this->Fail(std::strerror(this->IsLoading() || communicator.Rank() == 0 ? error : errno));
   }
   if (this->IsLoading())
   {
-    m_Left = std::filesystem::file_size(file);
+    m_Size = std::filesystem::file_size(file);
   }
+}
+
+StateArchive::~StateArchive()
+{
+  if (m_File >= 0)
+  {
+    close(m_File);
+  }
+}
+
+void
+StateArchive::WaitForAll() const
+{
+  std::int64_t nothing = 0;
+  m_Communicator.Sum(&nothing, 1);
 }
 
 void
@@ -51,9 +83,30 @@ StateArchive::Fail(const std::string & what) const
 void
 StateArchive::RequireLeft(std::uint64_t bytes) const
 {
-  if (bytes > m_Left)
+  if (bytes > m_Size - std::min(m_Size, m_At))
   {
     this->Fail("the file is too short");
+  }
+}
+
+void
+StateArchive::Transfer(void * bytes, std::size_t count, std::uint64_t at) const
+{
+  std::size_t done = 0;
+  while (done < count)
+  {
+    char * const  rest = static_cast<char *>(bytes) + done;
+    const ssize_t moved = this->IsLoading() ? pread(m_File, rest, count - done, off_t(at + done))
+                                            : pwrite(m_File, rest, count - done, off_t(at + done));
+    if (moved < 0 && errno == EINTR)
+    {
+      continue;
+    }
+    if (moved <= 0)
+    {
+      this->Fail(moved == 0 ? "the file is too short" : std::strerror(errno));
+    }
+    done += std::size_t(moved);
   }
 }
 
@@ -63,14 +116,12 @@ StateArchive::ExchangeBytes(void * bytes, std::size_t count)
   if (this->IsLoading())
   {
     this->RequireLeft(count);
-    m_Left -= count;
   }
-  const std::size_t done =
-    this->IsLoading() ? std::fread(bytes, 1, count, m_File.get()) : std::fwrite(bytes, 1, count, m_File.get());
-  if (done != count)
+  if (this->IsLoading() || m_Communicator.Rank() == 0)
   {
-    this->Fail(std::strerror(errno));
+    this->Transfer(bytes, count, m_At);
   }
+  m_At += count;
 }
 
 void
@@ -82,22 +133,33 @@ StateArchive::Exchange(std::string & text)
 }
 
 void
-StateArchive::ExchangeDevice(Backend & backend, float * values, std::int64_t count)
+StateArchive::Exchange(Backend & backend, const Slab & slab)
 {
-  constexpr std::int64_t AtATime = 1 << 20;
-  std::vector<float>     buffer(std::size_t(std::min(count, AtATime)));
-  for (std::int64_t first = 0; first < count; first += AtATime)
+  const Extent &     domain = slab.Domain();
+  const auto         planeBytes = std::size_t(domain.x * domain.y) * sizeof(float);
+  const auto         volumeBytes = std::uint64_t(domain.z) * planeBytes;
+  std::vector<float> plane(std::size_t(domain.x * domain.y));
+  if (this->IsLoading())
   {
-    const auto bytes = std::size_t(std::min(AtATime, count - first)) * sizeof(float);
-    if (!this->IsLoading())
+    this->RequireLeft(std::uint64_t(slab.Channels()) * volumeBytes);
+  }
+  for (int c = 0; c < slab.Channels(); ++c)
+  {
+    for (std::int64_t z = slab.Owned().first; z < slab.Owned().end; ++z)
     {
-      backend.CopyToHost(buffer.data(), values + first, bytes);
+      float * const       device = slab.Volume(c).Row(0, z);
+      const std::uint64_t at = m_At + std::uint64_t(z) * planeBytes;
+      if (!this->IsLoading())
+      {
+        backend.CopyToHost(plane.data(), device, planeBytes);
+      }
+      this->Transfer(plane.data(), planeBytes, at);
+      if (this->IsLoading())
+      {
+        backend.CopyFromHost(device, plane.data(), planeBytes);
+      }
     }
-    this->ExchangeBytes(buffer.data(), bytes);
-    if (this->IsLoading())
-    {
-      backend.CopyFromHost(values + first, buffer.data(), bytes);
-    }
+    m_At += volumeBytes;
   }
 }
 
@@ -106,16 +168,16 @@ StateArchive::Close()
 {
   if (this->IsLoading())
   {
-    if (m_Left != 0)
+    if (m_At != m_Size)
     {
       this->Fail("the file is too long");
     }
   }
-  else if (std::fflush(m_File.get()) != 0 || fsync(fileno(m_File.get())) != 0)
+  else if (fsync(m_File) != 0)
   {
     this->Fail(std::strerror(errno));
   }
-  m_File.reset();
+  this->WaitForAll();
 }
 
 } // namespace ffdp

@@ -18,10 +18,8 @@
 #ifndef ffdpStateArchive_h
 #define ffdpStateArchive_h
 
-#include "ffdpBackend.h"
+#include "ffdpSlab.h"
 
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -29,9 +27,11 @@
 namespace ffdp
 {
 
-/** A file that state is written to, or read from, by the same sequence of calls: what an object exchanges in one order
- * is what it gets back. Numbers are stored as they are in memory. Throws std::runtime_error with the name of the file.
- */
+/** A file that state is written to, or read from, by the same sequence of calls on all ranks: what an object exchanges
+ * in one order is what it gets back. Numbers are stored as they are in memory. The first rank writes what all have
+ * alike; volumes lie in the file as a whole, and each rank writes and reads the planes that it owns in their place. So
+ * the file is the same for any number of ranks, and another number of them can read it. Throws std::runtime_error with
+ * the name of the file. */
 class StateArchive
 {
 public:
@@ -41,7 +41,11 @@ public:
     Load
   };
 
-  StateArchive(const std::string & file, Direction direction);
+  StateArchive(Communicator & communicator, const std::string & file, Direction direction);
+  ~StateArchive();
+  StateArchive(const StateArchive &) = delete;
+  StateArchive &
+  operator=(const StateArchive &) = delete;
 
   bool
   IsLoading() const
@@ -78,34 +82,33 @@ public:
   void
   Exchange(std::string & text);
 
-  /** Floats in the memory of a backend, a few megabytes at a time. */
+  /** The planes that ranks own. */
   void
-  ExchangeDevice(Backend & backend, float * values, std::int64_t count);
+  Exchange(Backend & backend, const Slab & slab);
 
-  /** Ends the exchange: what was saved is on the disk; what was loaded was all there was. */
+  /** Ends the exchange: what was saved is on the disk, on all ranks; what was loaded was all there was. */
   void
   Close();
 
 private:
   void
   ExchangeBytes(void * bytes, std::size_t count);
+  /** Reads or writes at a place in the file. */
+  void
+  Transfer(void * bytes, std::size_t count, std::uint64_t at) const;
   void
   RequireLeft(std::uint64_t bytes) const;
+  void
+  WaitForAll() const;
   [[noreturn]] void
   Fail(const std::string & what) const;
 
-  struct Closer
-  {
-    void
-    operator()(std::FILE * file) const
-    {
-      std::fclose(file);
-    }
-  };
-  std::string                        m_Name;
-  Direction                          m_Direction;
-  std::unique_ptr<std::FILE, Closer> m_File;
-  std::uint64_t                      m_Left = 0; ///< bytes that can still be loaded
+  Communicator & m_Communicator;
+  std::string    m_Name;
+  Direction      m_Direction;
+  int            m_File = -1;
+  std::uint64_t  m_At = 0;   ///< where the next exchange begins
+  std::uint64_t  m_Size = 0; ///< of a file that is loaded
 };
 
 } // namespace ffdp

@@ -1,0 +1,140 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpExtendedImage.h"
+
+#include "ffdpCheck.h"
+
+namespace ffdp
+{
+namespace
+{
+
+bool
+Contains(const PlaneRange & outer, const PlaneRange & inner)
+{
+  return inner.first >= inner.end || (outer.first <= inner.first && inner.end <= outer.end);
+}
+
+} // namespace
+
+ExtendedImage::ExtendedImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own)
+  : m_Backend(&backend)
+  , m_Communicator(&communicator)
+  , m_Own(own)
+{
+  const Partition owners(own.domain.z, communicator.Size());
+  for (int rank = 0; rank < communicator.Size(); ++rank)
+  {
+    m_Wanted.push_back(owners.Owned(rank));
+  }
+}
+
+void
+ExtendedImage::Extend(const std::vector<PlaneRange> & wanted)
+{
+  const Partition         owners(m_Own.domain.z, m_Communicator->Size());
+  const int               self = m_Communicator->Rank();
+  std::vector<PlaneRange> below(wanted.size()), above(wanted.size());
+  bool                    anyone = false;
+  for (int rank = 0; rank < m_Communicator->Size(); ++rank)
+  {
+    const auto r = std::size_t(rank);
+    if (Contains(m_Wanted[r], wanted[r]))
+    {
+      continue;
+    }
+    const PlaneRange own = owners.Owned(rank);
+    const bool       ownsSome = own.first < own.end;
+    below[r] = { wanted[r].first, ownsSome ? std::min(own.first, wanted[r].end) : wanted[r].end };
+    above[r] = { ownsSome ? std::max(own.end, wanted[r].first) : wanted[r].end, wanted[r].end };
+    m_Wanted[r] = { ownsSome ? std::min(own.first, wanted[r].first) : wanted[r].first,
+                    ownsSome ? std::max(own.end, wanted[r].end) : wanted[r].end };
+    anyone = true;
+    if (rank == self)
+    {
+      m_Below = Slab();
+      m_Above = Slab();
+      m_Below = Slab(*m_Backend, m_Own.domain, 1, {}, below[r]);
+      m_Above = Slab(*m_Backend, m_Own.domain, 1, {}, above[r]);
+    }
+  }
+  if (anyone)
+  {
+    const auto fetch = [&](const std::vector<PlaneRange> & ranges, const Slab & to) {
+      const std::vector<PlaneChannel<float>> channel = { { m_Own, to ? to.Volume() : VolumeView<float>() } };
+      return StartPlanes(*m_Communicator, owners, ranges, channel);
+    };
+    const auto fromBelow = fetch(below, m_Below);
+    const auto fromAbove = fetch(above, m_Above);
+    fromBelow->Wait();
+    fromAbove->Wait();
+  }
+}
+
+VolumeView<const float>
+ExtendedImage::View(const PlaneRange & planes)
+{
+  if (m_Own && (m_Communicator->Size() == 1 || Contains({ m_Own.firstPlane, m_Own.EndPlane() }, planes)))
+  {
+    return m_Own;
+  }
+  for (const Slab * piece : { &m_Below, &m_Above })
+  {
+    if (*piece && planes.first < planes.end && Contains(piece->Held(), planes))
+    {
+      return piece->Volume();
+    }
+  }
+  const std::int64_t plane = m_Own.domain.x * m_Own.domain.y;
+  const std::int64_t count = std::max<std::int64_t>(0, planes.end - planes.first);
+  const std::int64_t needed = std::max<std::int64_t>(1, count) * plane; // who wants none still gets a view of something
+  if (m_Joined.Count() < needed)
+  {
+    m_Joined = DeviceArray<float>(); // before the larger one is there
+    m_Joined = DeviceArray<float>(*m_Backend, needed);
+    m_Joined.FillZero();
+  }
+  if (count == 0)
+  {
+    return VolumeView<const float>(m_Joined.Data(), m_Own.domain, 0, 1);
+  }
+  const VolumeView<float> joined(m_Joined.Data(), m_Own.domain, planes.first, count);
+  std::int64_t            found = 0;
+  const auto              copy = [&](const VolumeView<const float> & from) {
+    const PlaneRange part = Intersection({ from.firstPlane, from.EndPlane() }, planes);
+    if (part.first < part.end)
+    {
+      found += part.end - part.first;
+      m_Backend->Move(joined.Row(0, part.first),
+                      from.Row(0, part.first),
+                      std::size_t((part.end - part.first) * plane) * sizeof(float));
+    }
+  };
+  copy(m_Own);
+  for (const Slab * piece : { &m_Below, &m_Above })
+  {
+    if (*piece)
+    {
+      copy(piece->Volume());
+    }
+  }
+  Require(found == count, "planes of an image are used that were not fetched");
+  return joined;
+}
+
+} // namespace ffdp

@@ -1,0 +1,60 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpExtendedImage_h
+#define ffdpExtendedImage_h
+
+#include "ffdpSlab.h"
+
+namespace ffdp
+{
+
+/** An image that does not change, of which this rank owns some planes, with planes of other ranks below and above them.
+ * The owned planes stay where they are: an image is not copied to have neighbors. */
+class ExtendedImage
+{
+public:
+  ExtendedImage() = default;
+  ExtendedImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own);
+
+  /** Fetches what ranks want (wanted[rank]) and do not have yet. Ranks that have all that they want keep what they
+   * hold, and nothing is sent to them. */
+  void
+  Extend(const std::vector<PlaneRange> & wanted);
+
+  /** These planes in one piece: in place where they lie so, otherwise put together; good until the next call. */
+  VolumeView<const float>
+  View(const PlaneRange & planes);
+
+  const VolumeView<const float> &
+  Own() const
+  {
+    return m_Own;
+  }
+
+private:
+  Backend *               m_Backend = nullptr;
+  Communicator *          m_Communicator = nullptr;
+  VolumeView<const float> m_Own;
+  std::vector<PlaneRange> m_Wanted; ///< by each rank, when it last got something; with those that it owns
+  Slab                    m_Below, m_Above;
+  DeviceArray<float>      m_Joined;
+};
+
+} // namespace ffdp
+
+#endif

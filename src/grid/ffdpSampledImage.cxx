@@ -1,0 +1,193 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpSampledImage.h"
+
+#include "ffdpRingSampler.h"
+
+namespace ffdp
+{
+namespace
+{
+
+/** Reaching a little farther than last time is usual: a plane more is fetched at once. */
+constexpr std::int64_t SparePlanes = 1;
+
+PlaneRange
+Hull(const PlaneRange & a, const PlaneRange & b)
+{
+  return a.first >= a.end ? b : b.first >= b.end ? a : PlaneRange{ std::min(a.first, b.first), std::max(a.end, b.end) };
+}
+
+/** Planes of a range that are not owned, most of all ranks, compared with the thickest slab. */
+bool
+IsMoreThanAShard(const Partition & owners, const std::vector<PlaneRange> & wanted)
+{
+  std::int64_t thickest = 0, most = 0;
+  for (int rank = 0; rank < owners.Ranks(); ++rank)
+  {
+    const PlaneRange own = owners.Owned(rank);
+    const PlaneRange want = wanted[std::size_t(rank)];
+    const PlaneRange both = Intersection(own, want);
+    thickest = std::max(thickest, own.end - own.first);
+    most = std::max(most, want.end - want.first - std::max<std::int64_t>(0, both.end - both.first));
+  }
+  return most > thickest;
+}
+
+} // namespace
+
+SampledImage::SampledImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own)
+  : m_Backend(&backend)
+  , m_Communicator(&communicator)
+  , m_Image(backend, communicator, own)
+{}
+
+void
+SampledImage::Prepare(const CompositeMap & map,
+                      const WarpInput &    u,
+                      const Extent &       fixedGrid,
+                      const PlaneRange &   output,
+                      bool                 withDerivative)
+{
+  m_Map = map;
+  m_Warp = u;
+  m_Output = output;
+  if (m_Communicator->Size() == 1)
+  {
+    return;
+  }
+  const Extent & domain = m_Image.Own().domain;
+  m_Reach.clear();
+  if (output.first < output.end)
+  {
+    m_Reach = m_Backend->FindReachedPlanes(
+      domain, map, u, fixedGrid, output.first, output.end - output.first, SamplerParameters{});
+  }
+  PlaneRange wanted = this->ReachOf(output.first, output.end);
+  if (wanted.first < wanted.end)
+  {
+    wanted = { std::max<std::int64_t>(0, wanted.first - SparePlanes), std::min(domain.z, wanted.end + SparePlanes) };
+  }
+  const std::vector<PlaneRange> ofAll = GatherRanges(*m_Communicator, wanted);
+  m_FromRing = IsMoreThanAShard(Partition(domain.z, m_Communicator->Size()), ofAll);
+  if (!m_FromRing)
+  {
+    m_Samples = Slab();
+    m_Derivatives = Slab();
+    m_Image.Extend(ofAll);
+    return;
+  }
+  if (!m_Samples)
+  {
+    m_Samples = Slab(*m_Backend, *m_Communicator, fixedGrid, 1);
+  }
+  if (!m_Derivatives && withDerivative)
+  {
+    m_Derivatives = Slab(*m_Backend, *m_Communicator, fixedGrid, 3);
+  }
+  RingSampleBoth(*m_Backend,
+                 *m_Communicator,
+                 m_Image.Own(),
+                 map,
+                 u,
+                 m_Samples.Volume(),
+                 withDerivative ? m_Derivatives.Warp() : WarpView<float>(),
+                 RingParameters{});
+}
+
+PlaneRange
+SampledImage::ReachOf(std::int64_t firstPlane, std::int64_t endPlane) const
+{
+  PlaneRange reach;
+  for (std::int64_t plane = firstPlane; plane < endPlane; ++plane)
+  {
+    reach = Hull(reach, m_Reach[std::size_t(plane - m_Output.first)]);
+  }
+  return reach;
+}
+
+void
+SampledImage::Sample(const VolumeView<float> & output)
+{
+  if (m_FromRing)
+  {
+    m_Backend->Move(output.data,
+                    m_Samples.Volume().Row(0, output.firstPlane),
+                    std::size_t(output.planes * output.planeStride) * sizeof(float));
+    return;
+  }
+  const PlaneRange reach =
+    m_Communicator->Size() == 1 ? PlaneRange() : this->ReachOf(output.firstPlane, output.EndPlane());
+  m_Backend->Sample(m_Image.View(reach), m_Map, m_Warp, output, SamplerParameters{});
+}
+
+std::vector<MapGradient>
+SampledImage::SampleBackward(const VolumeView<const float> & outputGradient,
+                             const WarpView<float> &         warpGradient,
+                             bool                            mapGradient,
+                             bool                            accumulate)
+{
+  if (m_FromRing)
+  {
+    return this->FinishFromRing(outputGradient, warpGradient, mapGradient, accumulate);
+  }
+  SamplerParameters parameters;
+  parameters.accumulate = accumulate;
+  const PlaneRange reach =
+    m_Communicator->Size() == 1 ? PlaneRange() : this->ReachOf(outputGradient.firstPlane, outputGradient.EndPlane());
+  return m_Backend->SampleBackward(
+    m_Image.View(reach), m_Map, m_Warp, outputGradient, warpGradient, mapGradient, parameters);
+}
+
+std::vector<MapGradient>
+SampledImage::FinishFromRing(const VolumeView<const float> & outputGradient,
+                             const WarpView<float> &         warpGradient,
+                             bool                            mapGradient,
+                             bool                            accumulate)
+{
+  // What is kept must stay as it is: the planes may be asked for again.
+  const std::int64_t count = outputGradient.planes * outputGradient.planeStride;
+  WarpView<float>    gradient = warpGradient;
+  if (!warpGradient || accumulate)
+  {
+    if (m_Scratch.Count() < 3 * count)
+    {
+      m_Scratch = DeviceArray<float>(*m_Backend, 3 * count);
+    }
+    gradient = WarpView<float>::Planar(m_Scratch.Data(),
+                                       m_Scratch.Data() + count,
+                                       m_Scratch.Data() + 2 * count,
+                                       outputGradient.domain,
+                                       outputGradient.firstPlane,
+                                       outputGradient.planes);
+  }
+  for (int c = 0; c < 3; ++c)
+  {
+    m_Backend->Move(gradient.component[c],
+                    m_Derivatives.Volume(c).Row(0, outputGradient.firstPlane),
+                    std::size_t(count) * sizeof(float));
+  }
+  auto planes = m_Backend->FinishSampleBackward(m_Map, outputGradient, gradient, mapGradient);
+  for (int c = 0; c < 3 && accumulate; ++c)
+  {
+    m_Backend->Add(warpGradient.Component(c), gradient.Component(c));
+  }
+  return planes;
+}
+
+} // namespace ffdp

@@ -1,0 +1,91 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpSampledImage_h
+#define ffdpSampledImage_h
+
+#include "ffdpExtendedImage.h"
+
+namespace ffdp
+{
+
+/** An image that is spread over the ranks, as one rank samples it again and again under maps that change little by
+ * little.
+ *
+ * Usually a rank reaches some planes beyond its own. They are fetched when they are reached for the first time, and
+ * kept: the image does not change, so an iteration that reaches no farther sends nothing. Where a map reaches more than
+ * another shard's worth of planes (images whose axes lie across each other), nothing is kept: the ring sampler brings
+ * the planes past every rank, and the samples and derivatives of the rank's part of the fixed grid are kept instead,
+ * four numbers per voxel. All ranks do the one or the other. */
+class SampledImage
+{
+public:
+  SampledImage() = default;
+  SampledImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own);
+
+  /** Made by all ranks before they sample the planes `output` of the fixed grid, which this rank owns, under a map.
+   * `u` must stay as it is until the last sample is taken. */
+  void
+  Prepare(const CompositeMap & map,
+          const WarpInput &    u,
+          const Extent &       fixedGrid,
+          const PlaneRange &   output,
+          bool                 withDerivative);
+
+  /** Like ffdp::Sample(), for some of these planes. */
+  void
+  Sample(const VolumeView<float> & output);
+
+  /** Like ffdp::SampleBackward(), for some of these planes; `accumulate` adds to the gradient of the warp. */
+  std::vector<MapGradient>
+  SampleBackward(const VolumeView<const float> & outputGradient,
+                 const WarpView<float> &         warpGradient,
+                 bool                            mapGradient,
+                 bool                            accumulate = false);
+
+  /** Whether all that this rank reaches is kept, rather than brought past. */
+  bool
+  KeepsReach() const
+  {
+    return !m_FromRing;
+  }
+
+private:
+  /** The planes of the image that some planes of the output reach. */
+  PlaneRange
+  ReachOf(std::int64_t firstPlane, std::int64_t endPlane) const;
+  std::vector<MapGradient>
+  FinishFromRing(const VolumeView<const float> & outputGradient,
+                 const WarpView<float> &         warpGradient,
+                 bool                            mapGradient,
+                 bool                            accumulate);
+
+  Backend *               m_Backend = nullptr;
+  Communicator *          m_Communicator = nullptr;
+  ExtendedImage           m_Image;
+  CompositeMap            m_Map;
+  WarpInput               m_Warp;
+  PlaneRange              m_Output;
+  std::vector<PlaneRange> m_Reach; ///< of each plane of the output
+  bool                    m_FromRing = false;
+  Slab                    m_Samples, m_Derivatives; ///< from the ring
+  DeviceArray<float>      m_Scratch;
+};
+
+} // namespace ffdp
+
+#endif
