@@ -6,11 +6,12 @@ add_executable(FFDPMpiGTestDriver
   ffdpGridGTest.cxx
   ffdpMpiCommunicatorGTest.cxx
   ffdpMpiTestMain.cxx
+  ffdpRingSamplerGTest.cxx
   ffdpTestRanksMpi.cxx
   ${FFDPInternalSources}
 )
 target_link_libraries(FFDPMpiGTestDriver PRIVATE FFDP ${ITK_LIBRARIES} GTest::gtest)
-target_include_directories(FFDPMpiGTestDriver PRIVATE ${FFDP_SOURCE_DIR}/src/grid)
+target_include_directories(FFDPMpiGTestDriver PRIVATE ${FFDPInternalIncludes})
 target_compile_options(FFDPMpiGTestDriver PRIVATE -Wall -Wextra)
 
 # ffdp_add_mpi_test(NAME RANKS FILTER): the tests that match FILTER, on RANKS processes.
