@@ -21,6 +21,10 @@ if(FFDP_USE_MPI)
   if(NOT MPI_C_FOUND)
     message(FATAL_ERROR "FFDP_USE_MPI is on, but no MPI was found. Set MPI_HOME, or turn it off.")
   endif()
+  set_target_properties(MPI::MPI_C PROPERTIES IMPORTED_GLOBAL TRUE) # in ITK's tree, other modules may link us
+  # Module mode: what code that uses the module has to find first. The installed package of plain mode does so itself.
+  set(FFDP_EXPORT_CODE_INSTALL "find_package(MPI REQUIRED COMPONENTS C)")
+  set(FFDP_EXPORT_CODE_BUILD "${FFDP_EXPORT_CODE_INSTALL}")
 endif()
 
 if(FFDP_USE_NCCL)
@@ -32,7 +36,7 @@ if(FFDP_USE_NCCL)
   endif()
 endif()
 
-foreach(FFDP_DEPENDENCY CUDA MPI NCCL)
+foreach(FFDP_DEPENDENCY CUDA NCCL)
   if(FFDP_USE_${FFDP_DEPENDENCY})
     message(FATAL_ERROR "FFDP_USE_${FFDP_DEPENDENCY} is on, but FFDP ${PROJECT_VERSION} has no "
                         "${FFDP_DEPENDENCY} code yet, so it would change nothing. Turn it off.")

@@ -64,7 +64,7 @@ public:
   virtual int
   Size() const = 0;
 
-  /** The largest of each value over the ranks, on all ranks. */
+  /** The largest of each value over the ranks, on all ranks; not a number where one of them is. */
   virtual void
   Maximum(double * values, std::size_t count) = 0;
 

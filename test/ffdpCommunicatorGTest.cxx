@@ -21,6 +21,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace ffdp
@@ -93,6 +95,18 @@ TEST(Communicator, MaximumAndSumAreElementwise)
 
     communicator.Maximum(nullptr, 0);
     communicator.Sum(nullptr, 0);
+  });
+}
+
+TEST(Communicator, NotANumberIsTheMaximumOnAllRanks)
+{
+  test::OnRanks([](Communicator & communicator) {
+    for (int bad = 0; bad < communicator.Size(); ++bad)
+    {
+      double value = communicator.Rank() == bad ? std::numeric_limits<double>::quiet_NaN() : communicator.Rank();
+      communicator.Maximum(&value, 1);
+      EXPECT_TRUE(std::isnan(value));
+    }
   });
 }
 

@@ -18,6 +18,7 @@
 #include "ffdpThreadRanks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -194,7 +195,9 @@ public:
   {
     for (const auto & part : this->Exchange<double>("Maximum of " + std::to_string(count), values, count))
     {
-      std::transform(values, values + count, part.begin(), values, [](double a, double b) { return std::max(a, b); });
+      std::transform(values, values + count, part.begin(), values, [](double a, double b) {
+        return std::isnan(b) || b > a ? b : a;
+      });
     }
   }
 

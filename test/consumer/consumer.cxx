@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpMpiCommunicator.h"
 #include "ffdpParallel.h"
 #include "ffdpVolume.h"
 #include "itkFFDPConfiguration.h"
@@ -22,6 +23,30 @@
 
 #include <atomic>
 #include <iostream>
+#include <stdexcept>
+
+#ifdef FFDP_USE_MPI
+/** MPI's header and library come along as well. */
+static bool
+HasMpi()
+{
+  try
+  {
+    ffdp::MakeMpiCommunicator(MPI_COMM_WORLD);
+  }
+  catch (const std::invalid_argument &)
+  {
+    return true; // nobody has initialized MPI
+  }
+  return false;
+}
+#else
+static bool
+HasMpi()
+{
+  return true; // not asked for
+}
+#endif
 
 int
 main()
@@ -31,5 +56,5 @@ main()
   ffdp::ParallelFor(pieces, 2, [&calls](std::int64_t, unsigned) { ++calls; });
   std::cout << "FFDP " FFDP_VERSION_STRING " on ITK " << itk::Version::GetITKVersion() << ": " << calls << " of "
             << pieces << " pieces\n";
-  return calls == pieces ? 0 : 1;
+  return calls == pieces && HasMpi() ? 0 : 1;
 }
