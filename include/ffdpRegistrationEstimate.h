@@ -52,13 +52,15 @@ struct RegistrationEstimate
   std::vector<std::string>   notes;           ///< those of the run about levels
 };
 
-/** The memory that Register() will take with these images and stages, and the work. Throws like Register() for stages
- * that cannot be run. */
+/** The memory that Register() will take with these images and stages, and the work. With several ranks: on the rank that
+ * owns most, for maps that reach no more than a few planes beyond its own. Throws like Register() for stages that
+ * cannot be run. */
 FFDP_EXPORT RegistrationEstimate
 EstimateRegistration(const std::vector<PairGeometry> &      pairs,
                      bool                                   startsFromWarp,
                      const std::vector<RegistrationStage> & stages,
-                     unsigned                               threads = 0);
+                     unsigned                               threads = 0,
+                     int                                    ranks = 1);
 
 /** The geometry of images in memory. */
 FFDP_EXPORT PairGeometry

@@ -63,8 +63,13 @@ struct Problem
   std::vector<RegistrationStage> stages;
 };
 
+using Observer = std::function<bool(const RegistrationProgress &)>;
+
 RegistrationResult
-RunOnRank(const Problem & problem, Communicator & communicator, const RegistrationCheckpoint & checkpoint = {})
+RunOnRank(const Problem &                problem,
+          Communicator &                 communicator,
+          const Observer &               observer = {},
+          const RegistrationCheckpoint & checkpoint = {})
 {
   std::vector<std::unique_ptr<OwnedPlanes>> owned;
   const auto                                cut = [&](const Volume<float> & whole) {
@@ -91,7 +96,7 @@ RunOnRank(const Problem & problem, Communicator & communicator, const Registrati
       WarpView<const float>::Planar(c[0].data, c[1].data, c[2].data, c[0].domain, c[0].firstPlane, c[0].planes);
   }
   const auto backend = MakeCpuBackend(1);
-  return Register(*backend, communicator, pairs, start, problem.stages, {}, checkpoint);
+  return Register(*backend, communicator, pairs, start, problem.stages, observer, checkpoint);
 }
 
 /** A communicator that does what another does, but for halos: the paper's ablation. */
@@ -148,12 +153,12 @@ private:
 
 /** The slabs of all ranks put together. */
 RegistrationResult
-RunOnRanks(const Problem & problem, int ranks, bool withHalos = true)
+RunOnRanks(const Problem & problem, int ranks, bool withHalos = true, const RegistrationCheckpoint & checkpoint = {})
 {
   std::vector<RegistrationResult> results(static_cast<std::size_t>(ranks));
   RunRanks(ranks, [&](Communicator & communicator) {
     WithoutHalos without(communicator);
-    results[std::size_t(communicator.Rank())] = RunOnRank(problem, withHalos ? communicator : without);
+    results[std::size_t(communicator.Rank())] = RunOnRank(problem, withHalos ? communicator : without, {}, checkpoint);
   });
   RegistrationResult whole = results.front();
   whole.warp.clear();
@@ -393,6 +398,37 @@ TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
     stage.metrics[1].kind = Metric::MutualInformation;
     problem.stages = { stage };
     ExpectSameForAllRanks(problem, { 2, 5, 8 });
+  }
+}
+
+/** Stopped by one rank in the middle of a level, and gone on from there by another number of ranks. */
+TEST_F(GridRegistration, GoesOnWithAnotherNumberOfRanks)
+{
+  problem.stages = { ShortStage(Kind::Affine, Metric::MutualInformation),
+                     ShortStage(Kind::SyN, Metric::LocalCorrelation) };
+  const RegistrationResult undisturbed = RunOnRanks(problem, 1);
+  struct Stop
+  {
+    int stage, level, iteration, ranks, ranksAfter;
+  };
+  for (const Stop & stop :
+       { Stop{ 0, 0, 3, 4, 1 }, Stop{ 1, 0, 4, 5, 3 }, Stop{ 1, 1, 2, 1, 8 }, Stop{ 1, 1, 3, 8, 2 } })
+  {
+    RegistrationCheckpoint checkpoint;
+    checkpoint.directory = ::testing::TempDir() + "ffdp_grid_checkpoint_" + std::to_string(stop.ranks);
+    RemoveCheckpoint(checkpoint);
+    EXPECT_THROW(RunRanks(stop.ranks,
+                          [&](Communicator & communicator) {
+                            const int  last = communicator.Size() - 1;
+                            const auto observe = [&](const RegistrationProgress & progress) {
+                              return communicator.Rank() != last || progress.stage != stop.stage ||
+                                     progress.level != stop.level || progress.iteration != stop.iteration;
+                            };
+                            RunOnRank(problem, communicator, observe, checkpoint);
+                          }),
+                 RegistrationAborted);
+    ExpectSameBytes(undisturbed, RunOnRanks(problem, stop.ranksAfter, true, checkpoint), stop.ranksAfter);
+    RemoveCheckpoint(checkpoint);
   }
 }
 

@@ -30,6 +30,25 @@ namespace
 
 using Kind = RegistrationStage::Kind;
 
+/** Planes of a volume of this size on the rank that owns most. */
+double
+MostPlanes(const Extent & size, int ranks)
+{
+  const Partition owners(size.z, ranks);
+  std::int64_t    most = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+  {
+    most = std::max(most, owners.Owned(rank).end - owners.Owned(rank).first);
+  }
+  return double(most);
+}
+
+double
+MostVoxels(const Extent & size, int ranks)
+{
+  return MostPlanes(size, ranks) * double(size.x * size.y);
+}
+
 /** Floats per voxel that a deformable stage keeps: warps and two moments. */
 double
 StateFloats(Kind kind)
@@ -39,16 +58,29 @@ StateFloats(Kind kind)
 
 /** Shrunk copies of the images; none where a level is the image itself. */
 double
-ImageFloats(const PairGeometry & pair, const PlannedLevel & level)
+ImageFloats(const PairGeometry & pair, const PlannedLevel & level, int ranks)
 {
   const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
   const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
   const Extent      movingSize = SizeAtSpacing(moving, LevelSpacing(fixed, level.size));
   const auto        copy = [&](const Extent & full, const Extent & size) {
-    return full == size && level.smoothing.sigma <= 0 ? 0.0 : double(size.Voxels());
+    return full == size && level.smoothing.sigma <= 0 ? 0.0 : MostVoxels(size, ranks);
   };
   return copy(pair.fixedSize, level.size) * (pair.hasFixedMask ? 2 : 1) +
          copy(pair.movingSize, movingSize) * (pair.hasMovingMask ? 2 : 1);
+}
+
+/** The planes beside a volume's own that its windows reach: farthest of the metrics of a pair. */
+double
+HaloOf(const RegistrationStage & stage, std::size_t pair)
+{
+  double halo = 0;
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    const bool windowed = metric.kind == RegistrationMetric::Kind::LocalCorrelation && metric.pair == int(pair);
+    halo = windowed ? std::max(halo, 2.0 * metric.radius) : halo;
+  }
+  return halo;
 }
 
 /** Planes of the windows that a loss and the gradient of a warp move through the images, as floats. */
@@ -56,21 +88,18 @@ double
 WindowFloats(const std::vector<PairGeometry> & pairs,
              const RegistrationStage &         stage,
              const PlannedLevel &              level,
-             bool                              withWarp)
+             bool                              withWarp,
+             int                               ranks)
 {
   const double plane = double(level.size.x * level.size.y);
-  const double atATime = double(PlanesAtATime(level.size, level.size.z));
+  const double owned = MostPlanes(level.size, ranks);
+  const double atATime = double(PlanesAtATime(level.size, std::int64_t(owned)));
   const double all = double(level.size.z);
   const bool   both = stage.kind == Kind::SyN;
   double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
   for (std::size_t i = 0; i < pairs.size(); ++i)
   {
-    double halo = 0;
-    for (const RegistrationMetric & metric : stage.metrics)
-    {
-      const bool windowed = metric.kind == RegistrationMetric::Kind::LocalCorrelation && metric.pair == int(i);
-      halo = windowed ? std::max(halo, 2.0 * metric.radius) : halo;
-    }
+    const double halo = HaloOf(stage, i);
     const double window = std::min(all, atATime + 2 * halo);
     const bool   masked = pairs[i].hasFixedMask || pairs[i].hasMovingMask;
     planes += window * (both ? 2 : 1) + (masked ? 0.25 * window : 0) + (pairs[i].hasMovingMask ? window : 0) +
@@ -86,6 +115,37 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
     planes += 3 * std::min(all, atATime);
   }
   return planes * plane;
+}
+
+/** Planes of other ranks, and of those at the edges that other ranks need, as floats. */
+double
+HaloFloats(const std::vector<PairGeometry> & pairs,
+           const RegistrationStage &         stage,
+           const PlannedLevel &              level,
+           int                               ranks)
+{
+  if (ranks == 1)
+  {
+    return 0;
+  }
+  constexpr double Reached = 4; // of a moving image, on both sides
+  const bool       both = stage.kind == Kind::SyN;
+  const double     atATime = double(PlanesAtATime(level.size, std::int64_t(MostPlanes(level.size, ranks))));
+  double           planes = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+  {
+    const double halo = HaloOf(stage, i);
+    const bool   masked = pairs[i].hasFixedMask || pairs[i].hasMovingMask;
+    const double joined = atATime + 2 * halo; // planes of several ranks in one piece
+    planes += 4 * halo * (both ? 2 : 1) + (masked ? halo : 0) + (both ? 0 : 2 * halo + joined) +
+              (both ? 2 : 1) * (2 * Reached + atATime);
+  }
+  if (IsDeformable(stage))
+  {
+    constexpr double WarpHalo = 2;
+    planes += 3 * double(GaussianRadius(stage.gradientSigma)) + 6 * WarpHalo * (both ? 2 : 1);
+  }
+  return planes * double(level.size.x * level.size.y);
 }
 
 /** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed, and
@@ -143,12 +203,13 @@ RegistrationEstimate
 EstimateRegistration(const std::vector<PairGeometry> &      pairs,
                      bool                                   startsFromWarp,
                      const std::vector<RegistrationStage> & stages,
-                     unsigned                               threads)
+                     unsigned                               threads,
+                     int                                    ranks)
 {
   Require(!pairs.empty(), "there are no images to register");
   Require(!stages.empty(), "there is no stage to run");
   const unsigned       workers = ResolveThreads(threads);
-  const double         full = double(pairs.front().fixedSize.Voxels());
+  const double         full = MostVoxels(pairs.front().fixedSize, ranks);
   double               held = startsFromWarp ? 3 * full : 0; // floats of the warp between stages
   RegistrationEstimate estimate;
   for (std::size_t i = 0; i < stages.size(); ++i)
@@ -160,11 +221,12 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     }
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {
-      const double voxels = double(level.size.Voxels());
-      double       floats = WindowFloats(pairs, stage, level, held > 0) + ScratchFloats(level, stage, workers);
+      const double voxels = MostVoxels(level.size, ranks);
+      double floats = WindowFloats(pairs, stage, level, held > 0, ranks) + HaloFloats(pairs, stage, level, ranks) +
+                      ScratchFloats(level, stage, workers);
       for (const PairGeometry & pair : pairs)
       {
-        floats += ImageFloats(pair, level);
+        floats += ImageFloats(pair, level, ranks);
       }
       if (IsDeformable(stage))
       {
