@@ -15,9 +15,13 @@ for attempt in $(seq 300); do
   kill -0 "$job" 2>/dev/null || { cat log; fail "the registration ended before there was a checkpoint"; }
   sleep 0.1
 done
-victim="$(pgrep -f "$folder|-o pair_ --checkpoint state" | while read -r process; do
-  [ "$(tr '\0' '\n' < "/proc/$process/environ" 2>/dev/null | grep -c '^OMPI_COMM_WORLD_RANK=1$')" -eq 1 ] && echo "$process" && break
-done || true)"
+victim=
+for process in /proc/[0-9]*; do # the one of rank 1, of those that work in this folder
+  if [ "$(readlink "$process/cwd" 2>/dev/null)" = "$folder" ] &&
+     tr '\0' '\n' < "$process/environ" 2>/dev/null | grep -q '^OMPI_COMM_WORLD_RANK=1$'; then
+    victim="${process#/proc/}"
+  fi
+done
 [ -n "$victim" ] || fail "no process of rank 1 was found"
 kill -9 "$victim"
 for attempt in $(seq 200); do
@@ -28,6 +32,7 @@ done
 if wait "$job"; then fail "a run whose rank was killed ends with success"; fi
 no_files pair_
 
-ranks 2 "${long[@]}" -o pair_ --checkpoint state -q
+ranks 2 "${long[@]}" -o pair_ --checkpoint state > log
+grep -q 'went on from the checkpoint' log || fail "the second run began anew"
 same_files undisturbed_ pair_
 echo "killed on 3 ranks, gone on with 2: the same files"
