@@ -8,6 +8,8 @@ add_executable(FFDPMpiGTestDriver
   ffdpMpiTestMain.cxx
   ffdpRingSamplerGTest.cxx
   ffdpTestRanksMpi.cxx
+  itkGridParallelRanksErrorsGTest.cxx
+  itkGridParallelRanksGTest.cxx
   ${FFDPInternalSources}
 )
 target_link_libraries(FFDPMpiGTestDriver PRIVATE FFDP ${ITK_LIBRARIES} GTest::gtest)
