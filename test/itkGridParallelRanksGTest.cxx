@@ -99,7 +99,6 @@ TEST(GridParallelRanks, FieldsAreThePlanesOfOneProcess)
   OnRanks([&](ffdp::Communicator & communicator) {
     RankPair<3> ours(&communicator);
     const auto  mask = MakeMask(ours.fixed->grid);
-    mask->paintsAll = true; // more in memory than the rank owns
     ours.method->SetFixedMask(mask->GetOutput());
     ours.method->SetStages(stages);
     ours.method->Update();
@@ -117,6 +116,30 @@ TEST(GridParallelRanks, FieldsAreThePlanesOfOneProcess)
     ours.method->Update(); // nothing has changed
     EXPECT_EQ(ours.fixed->requests.size(), 1u);
     EXPECT_NE(ours.method->GetTransform(), nullptr);
+  });
+}
+
+TEST(GridParallelRanks, MoreInMemoryThanARankOwnsDoesNotMatter)
+{
+  RankPair<3> one;
+  const auto  fixedMask = MakeMask(one.fixed->grid);
+  one.method->SetFixedMask(fixedMask->GetOutput());
+  one.method->AddStage(FewIterations(Kind::Greedy));
+  one.method->Update();
+  OnRanks([&](ffdp::Communicator & communicator) {
+    for (const unsigned int margin : { 0u, 2u }) // with a margin, planes are not dense
+    {
+      RankPair<3> ours(&communicator);
+      const auto  mask = MakeMask(ours.fixed->grid);
+      ours.fixed->paintsAll = true;
+      ours.moving->paintsAll = true;
+      mask->paintsAll = true;
+      ours.fixed->margin = ours.moving->margin = mask->margin = margin;
+      ours.method->SetFixedMask(mask->GetOutput());
+      ours.method->AddStage(FewIterations(Kind::Greedy));
+      ours.method->Update();
+      ExpectSame(one.method.GetPointer(), ours.method.GetPointer());
+    }
   });
 }
 

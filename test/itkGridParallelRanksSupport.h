@@ -32,7 +32,7 @@ namespace ffdp
 namespace test
 {
 
-/** Paints the region that is asked for, or more, and keeps in mind what that was. */
+/** Paints the region that is asked for, or more, and remembers what was asked for. */
 template <typename TImage>
 class PaintedSource : public itk::ImageSource<TImage>
 {
@@ -50,6 +50,7 @@ public:
   CenteredGrid                         grid;
   std::function<double(const Place &)> value = Organ;
   bool                                 paintsAll = false; ///< as a reader that cannot stream
+  unsigned int                         margin = 0;        ///< painted all around, also where the image has ended
   bool                                 fails = false;
   std::vector<RegionType>              requests;
 
@@ -71,7 +72,9 @@ protected:
     {
       itkExceptionMacro("the disk is on fire");
     }
-    output->SetBufferedRegion(paintsAll ? output->GetLargestPossibleRegion() : output->GetRequestedRegion());
+    RegionType region = paintsAll ? output->GetLargestPossibleRegion() : output->GetRequestedRegion();
+    region.PadByRadius(margin);
+    output->SetBufferedRegion(region);
     output->Allocate();
     PaintVoxels<TImage>(output, value);
   }
