@@ -96,7 +96,8 @@ protected:
   void
   GenerateOutputInformation() override
   {
-    this->GetOutput()->SetLargestPossibleRegion(ImageType::SizeType{ { m_Size, m_Size, m_Size } });
+    this->GetOutput()->SetLargestPossibleRegion(
+      ImageType::RegionType(ImageType::SizeType{ { m_Size, m_Size, m_Size } }));
   }
 
   void

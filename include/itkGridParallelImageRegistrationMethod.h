@@ -222,6 +222,9 @@ public:
   void
   GatherTransforms(int rank = AllRanks);
 
+  void
+  PrepareOutputs() override;
+
 protected:
   GridParallelImageRegistrationMethod();
   ~GridParallelImageRegistrationMethod() override = default;
@@ -239,9 +242,6 @@ protected:
   /** Of each image the planes that this rank owns. */
   void
   GenerateInputRequestedRegion() override;
-
-  void
-  PrepareOutputs() override;
 
   void
   GenerateData() override;
@@ -293,11 +293,11 @@ private:
   /** Makes the outputs, of fields that are whole or null. */
   void
   MakeTransforms(FieldType * field, FieldType * inverseField);
-  typename FieldType::Pointer
-  AllocateField(const RegionType & buffered) const;
   /** The planes of a field that this rank owns; empties the warp. */
   typename FieldType::Pointer
   MakeField(FloatsType & warp) const;
+  typename FieldType::Pointer
+  AllocateWholeField() const;
   static typename LinearTransformType::Pointer
   MakeLinear(const ffdp::AffineMap & affine);
   static typename OutputTransformType::Pointer
@@ -306,6 +306,7 @@ private:
   SizeValueType                         m_NumberOfImagePairs{ 1 };
   typename LinearTransformType::Pointer m_LinearTransform;
   typename LinearTransformType::Pointer m_InverseLinearTransform;
+  RegionType                            m_FieldRegion; ///< whole; a filter may have changed what the fields say of it
   typename FieldType::Pointer           m_ForwardField;
   typename FieldType::Pointer           m_InverseField;
 };

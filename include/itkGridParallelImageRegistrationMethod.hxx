@@ -254,6 +254,8 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Gene
   m_InverseLinearTransform = Self::MakeLinear(result.affine.Inverse());
   if (result.hasWarp)
   {
+    // at index 0: the parameters of a field transform have no place for another
+    m_FieldRegion = RegionType(this->GetFixedImage()->GetLargestPossibleRegion().GetSize());
     m_ForwardField = this->MakeField(result.warp);
     m_InverseField = this->MakeField(result.inverseWarp);
   }
@@ -271,31 +273,41 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Gath
   {
     itkExceptionMacro("There are no transforms to gather: call Update() first");
   }
-  ffdp::Communicator & ranks = this->GetRanks();
+  const ffdp::Communicator & ranks = this->GetRanks();
   if (rank != AllRanks && (rank < 0 || rank >= ranks.Size()))
   {
     itkExceptionMacro("There is no rank " << rank << " to gather transforms on: there are " << ranks.Size());
   }
-  if (m_ForwardField.IsNull() || ranks.Size() == 1)
+  if (m_ForwardField.IsNull())
   {
     return; // they are complete
   }
   const bool                  wanted = rank == AllRanks || rank == ranks.Rank();
+  const ffdp::Extent          size = FFDPExtentOf(m_FieldRegion);
   typename FieldType::Pointer fields[2];
   std::string                 complaint;
-  try
+  if (m_ForwardField->GetBufferedRegion() !=
+      FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, this->GetOwnedPlanes(size.z)))
   {
-    for (auto & field : fields)
+    complaint = "the communicator is another one than during Update()";
+  }
+  else if (ranks.Size() == 1)
+  {
+    return;
+  }
+  else if (wanted)
+  {
+    try
     {
-      field = wanted ? this->AllocateField(m_ForwardField->GetLargestPossibleRegion()) : nullptr;
+      fields[0] = this->AllocateWholeField();
+      fields[1] = this->AllocateWholeField();
+    }
+    catch (const std::exception &)
+    {
+      complaint = "there is not enough memory for whole displacement fields";
     }
   }
-  catch (const std::exception &)
-  {
-    complaint = "there is not enough memory for whole displacement fields";
-  }
   this->RequireAllRanks(complaint);
-  const ffdp::Extent size = FFDPExtentOf(m_ForwardField->GetLargestPossibleRegion());
   for (int i = 0; i < 2; ++i)
   {
     const FieldType * const own = i == 0 ? m_ForwardField : m_InverseField;
@@ -321,33 +333,21 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
 auto
-GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::AllocateField(
-  const RegionType & buffered) const -> typename FieldType::Pointer
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeField(FloatsType & warp) const ->
+  typename FieldType::Pointer
 {
   const FixedImageType * const  fixed = this->GetFixedImage();
-  const RegionType &            region = fixed->GetLargestPossibleRegion();
+  const ffdp::PlacedImage       grid = FFDPOwnedPlanesDetail::PlaceGrid<ImageDimension>(fixed);
+  const ffdp::PlaneRange        planes = this->PlanesOf(fixed);
   typename FieldType::PointType first;
-  fixed->TransformIndexToPhysicalPoint(region.GetIndex(), first);
+  fixed->TransformIndexToPhysicalPoint(fixed->GetLargestPossibleRegion().GetIndex(), first);
   auto field = FieldType::New();
-  field->SetLargestPossibleRegion(region.GetSize()); // at index 0: the parameters of a field transform keep no other
-  field->SetBufferedRegion(buffered);
-  field->SetRequestedRegion(buffered);
+  field->SetRegions(FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, planes));
+  field->SetLargestPossibleRegion(m_FieldRegion);
   field->SetOrigin(first);
   field->SetSpacing(fixed->GetSpacing());
   field->SetDirection(fixed->GetDirection());
   field->Allocate();
-  return field;
-}
-
-template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
-auto
-GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeField(FloatsType & warp) const ->
-  typename FieldType::Pointer
-{
-  const ffdp::PlacedImage grid = FFDPOwnedPlanesDetail::PlaceGrid<ImageDimension>(this->GetFixedImage());
-  const ffdp::PlaneRange  planes = this->PlanesOf(this->GetFixedImage());
-  const RegionType        whole(this->GetFixedImage()->GetLargestPossibleRegion().GetSize());
-  const auto              field = this->AllocateField(FFDPOwnedPlanesDetail::RegionOfPlanes(whole, planes));
   ffdp::WarpToVectors(warp,
                       { grid.voxels.domain.x, grid.voxels.domain.y, planes.end - planes.first },
                       grid.indexToPhysical,
@@ -355,6 +355,18 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
                       reinterpret_cast<double *>(field->GetBufferPointer()),
                       this->GetNumberOfWorkUnits());
   FloatsType().swap(warp);
+  return field;
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+auto
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::AllocateWholeField() const ->
+  typename FieldType::Pointer
+{
+  auto field = FieldType::New();
+  field->CopyInformation(m_ForwardField);
+  field->SetRegions(m_FieldRegion);
+  field->Allocate();
   return field;
 }
 
@@ -419,6 +431,7 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Prin
   os << indent << "NumberOfImagePairs: " << m_NumberOfImagePairs << std::endl;
   itkPrintSelfObjectMacro(LinearTransform);
   itkPrintSelfObjectMacro(InverseLinearTransform);
+  os << indent << "FieldRegion: " << m_FieldRegion << std::endl;
   itkPrintSelfObjectMacro(ForwardField);
   itkPrintSelfObjectMacro(InverseField);
 }

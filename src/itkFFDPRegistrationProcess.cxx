@@ -326,6 +326,7 @@ void
 FFDPRegistrationProcess::Forget()
 {
   m_CurrentProgress = ffdp::RegistrationProgress();
+  m_ObserverError = nullptr;
   this->Keep(ffdp::RegistrationResult());
 }
 

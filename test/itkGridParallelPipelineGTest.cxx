@@ -210,6 +210,7 @@ TEST(GridParallelPipeline, PrintsEverything)
                              "NumberOfImagePairs: 1",
                              "LinearTransform: ",
                              "InverseLinearTransform: ",
+                             "FieldRegion: ",
                              "ForwardField: ",
                              "InverseField: " })
   {

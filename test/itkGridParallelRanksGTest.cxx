@@ -106,6 +106,10 @@ TEST(GridParallelRanks, FieldsAreThePlanesOfOneProcess)
     EXPECT_EQ(ours.method->GetTransform() == nullptr, communicator.Size() > 1);
     EXPECT_EQ(ours.method->GetInverseTransform() == nullptr, communicator.Size() > 1);
 
+    // what ITK does to a field that a filter gets: its planes are the whole
+    using FieldType = RankPair<3>::MethodType::FieldType;
+    const_cast<FieldType *>(ours.method->GetForwardField())->UpdateOutputInformation();
+
     // on one rank first, then on all
     const int last = communicator.Size() - 1;
     ours.method->GatherTransforms(last);
@@ -116,6 +120,12 @@ TEST(GridParallelRanks, FieldsAreThePlanesOfOneProcess)
     ours.method->Update(); // nothing has changed
     EXPECT_EQ(ours.fixed->requests.size(), 1u);
     EXPECT_NE(ours.method->GetTransform(), nullptr);
+
+    ours.method->SetCommunicator(nullptr);
+    if (communicator.Size() > 1)
+    {
+      EXPECT_THROW(ours.method->GatherTransforms(), itk::ExceptionObject); // these are planes of another partition
+    }
   });
 }
 
