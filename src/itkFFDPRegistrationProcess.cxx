@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "itkFFDPRegistrationProcess.h"
 
+#include "ffdpGatherLists.h"
 #include "ffdpParallel.h"
 #include "ffdpPartition.h"
 #include "ffdpPlaneTransfer.h"
@@ -67,41 +68,13 @@ Characterize(const std::vector<ffdp::ImagePair> &           pairs,
   return numbers;
 }
 
-/** What each rank gave, which may be of any length. */
-std::vector<std::vector<double>>
-GatherLists(ffdp::Communicator & communicator, const std::vector<double> & own)
-{
-  std::vector<double> counted{ double(own.size()) };
-  counted.insert(counted.end(), own.begin(), own.end());
-  const std::vector<double>        all = communicator.Gather(counted);
-  std::vector<std::vector<double>> lists;
-  for (auto at = all.begin(); at != all.end();)
-  {
-    const auto end = at + 1 + std::ptrdiff_t(*at);
-    lists.emplace_back(at + 1, end);
-    at = end;
-  }
-  return lists;
-}
-
-/** What each rank has to say. */
-std::vector<std::string>
-GatherTexts(ffdp::Communicator & communicator, const std::string & own)
-{
-  std::vector<std::string> texts;
-  for (const std::vector<double> & text : GatherLists(communicator, std::vector<double>(own.begin(), own.end())))
-  {
-    texts.emplace_back(text.begin(), text.end());
-  }
-  return texts;
-}
-
 /** What went wrong, without the file and the line that ITK puts in front. */
 std::string
 Describe(const std::exception & error)
 {
   const auto * const ofItk = dynamic_cast<const ExceptionObject *>(&error);
-  return ofItk ? ofItk->GetDescription() : error.what();
+  const std::string  text = ofItk ? ofItk->GetDescription() : error.what();
+  return text.empty() ? "for a reason that it does not give" : text; // an empty text would mean that nothing is wrong
 }
 
 } // namespace
@@ -163,7 +136,7 @@ FFDPRegistrationProcess::Update()
     if (othersWait && !outer)
     {
       this->ResetPipeline(); // after a failure upstream ITK would not run the next Update(), and the others would wait
-      GatherTexts(this->GetRanks(), Describe(error));
+      ffdp::GatherTexts(this->GetRanks(), Describe(error));
     }
     throw;
   }
@@ -180,7 +153,7 @@ FFDPRegistrationProcess::GetOwnedPlanes(std::int64_t planes) const
 void
 FFDPRegistrationProcess::RequireAllRanks(const std::string & complaint) const
 {
-  const std::vector<std::string> complaints = GatherTexts(this->GetRanks(), complaint);
+  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), complaint);
   for (std::size_t rank = 0; rank < complaints.size(); ++rank)
   {
     if (!complaints[rank].empty())
@@ -196,7 +169,7 @@ FFDPRegistrationProcess::MeetOtherRanks(const std::vector<ffdp::ImagePair> & pai
   m_OthersWait = false;
   this->RequireAllRanks("");
   const auto problems =
-    GatherLists(this->GetRanks(), Characterize(pairs, start, this->FindStages(pairs.size(), start)));
+    ffdp::GatherLists(this->GetRanks(), Characterize(pairs, start, this->FindStages(pairs.size(), start)));
   for (std::size_t rank = 1; rank < problems.size(); ++rank)
   {
     if (problems[rank] != problems.front())

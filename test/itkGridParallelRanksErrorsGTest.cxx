@@ -141,6 +141,19 @@ TEST(GridParallelRanksErrors, AnInputThatOneRankCannotReadIsAnErrorOnAll)
   });
 }
 
+TEST(GridParallelRanksErrors, AFailureWithoutWordsIsAFailure)
+{
+  OnRanks([&](ffdp::Communicator & communicator) {
+    RankPair<3> ours(&communicator);
+    ours.method->AddStage(FewIterations(Kind::Rigid));
+    if (communicator.Rank() == 0)
+    {
+      ours.fixed->value = [](const Place &) -> double { throw itk::ExceptionObject(); };
+    }
+    EXPECT_THROW(ours.method->Update(), itk::ExceptionObject);
+  });
+}
+
 TEST(GridParallelRanksErrors, ImagesAreJudgedAsAWhole)
 {
   OnRanks([&](ffdp::Communicator & communicator) {
@@ -187,11 +200,11 @@ TEST(GridParallelRanksErrors, APartWithoutASourceIsRefused)
     ours.method->SetFixedImage(part);
     if (communicator.Size() == 1)
     {
-      EXPECT_EQ(ErrorOf(ours.method.GetPointer()), "");
+      EXPECT_EQ(ErrorOf(ours.method.GetPointer()), ""); // the part is the whole
     }
     else
     {
-      EXPECT_NE(ErrorOf(ours.method.GetPointer()), "");
+      ExpectErrorWith(ours.method.GetPointer(), "An image of a part of the planes needs a source");
     }
   });
 }
