@@ -18,16 +18,20 @@
 // From two images to a transform, with ITK's pipeline: GridParallelRegistration [SIZE]
 //
 // The program makes a pair of images that differ by a known rotation and deformation, and fails if it is not recovered.
+// Built with MPI, `mpirun -n 4 GridParallelRegistration` shares the work and the images among four processes.
 
+#include "ffdpMpiCommunicator.h"
 #include "itkFusedResampleImageFilter.h"
 #include "itkGridParallelImageRegistrationMethod.h"
 
 #include "itkCommand.h"
 #include "itkImageRegionIteratorWithIndex.h"
+#include "itkImageSource.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 namespace
 {
@@ -69,41 +73,98 @@ KnownTransform(const PointType & p, double extent)
   return q;
 }
 
-ImageType::Pointer
-MakeImage(itk::SizeValueType size, bool isFixed)
+/** Makes the part of an image that is asked for. A reader of a format that streams is such a source, too. */
+class AnatomySource : public itk::ImageSource<ImageType>
 {
-  const double extent = double(size - 1);
-  const auto   image = ImageType::New();
-  image->SetRegions(ImageType::SizeType{ { size, size, size } });
-  image->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(AnatomySource);
+
+  using Self = AnatomySource;
+  using Superclass = itk::ImageSource<ImageType>;
+  using Pointer = itk::SmartPointer<Self>;
+
+  itkNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(AnatomySource);
+
+  itkSetMacro(Size, itk::SizeValueType);
+  itkSetMacro(IsFixed, bool);
+
+protected:
+  AnatomySource() = default;
+  ~AnatomySource() override = default;
+
+  void
+  GenerateOutputInformation() override
   {
-    PointType point;
-    image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-    it.Set(short(Anatomy(isFixed ? KnownTransform(point, extent) : point, extent)));
+    this->GetOutput()->SetLargestPossibleRegion(
+      ImageType::RegionType(ImageType::SizeType{ { m_Size, m_Size, m_Size } }));
   }
-  return image;
+
+  void
+  GenerateData() override
+  {
+    this->AllocateOutputs();
+    ImageType * const image = this->GetOutput();
+    const double      extent = double(m_Size - 1);
+    for (itk::ImageRegionIteratorWithIndex<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      PointType point;
+      image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
+      it.Set(short(Anatomy(m_IsFixed ? KnownTransform(point, extent) : point, extent)));
+    }
+  }
+
+private:
+  itk::SizeValueType m_Size{ 0 };
+  bool               m_IsFixed{ false };
+};
+
+AnatomySource::Pointer
+MakeSource(itk::SizeValueType size, bool isFixed)
+{
+  auto source = AnatomySource::New();
+  source->SetSize(size);
+  source->SetIsFixed(isFixed);
+  return source;
 }
 
-/** Mean distance in mm, over the anatomy, between where a transform and the known one take a point. */
-double
-Error(const ImageType * fixed, const itk::Transform<double, 3, 3> * transform)
+struct MeanErrors
 {
-  const double extent = double(fixed->GetBufferedRegion().GetSize(0) - 1);
-  double       sum = 0;
-  double       count = 0;
-  for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(fixed, fixed->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  double before;
+  double after;
+};
+
+/** Mean distance in mm, over the anatomy, between where a point belongs and where it is without a transform and with
+ * the one that was found: A (x + u(x)) + t. Each process looks at the voxels that it owns. */
+MeanErrors
+MeasureErrors(const RegistrationType * registration, ffdp::Communicator & communicator)
+{
+  const ImageType * const fixed = registration->GetFixedImage();
+  const double            extent = double(fixed->GetLargestPossibleRegion().GetSize(0) - 1);
+  std::vector<double>     sums(3, 0.0);
+  for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(fixed, registration->GetOwnedRegion()); !it.IsAtEnd(); ++it)
   {
     if (it.Get() > 100)
     {
       PointType point;
       fixed->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-      const PointType found = transform ? transform->TransformPoint(point) : point;
-      sum += found.EuclideanDistanceTo(KnownTransform(point, extent));
-      count += 1;
+      const PointType truth = KnownTransform(point, extent);
+      const PointType warped = point + registration->GetForwardField()->GetPixel(it.GetIndex());
+      sums[0] += point.EuclideanDistanceTo(truth);
+      sums[1] += registration->GetLinearTransform()->TransformPoint(warped).EuclideanDistanceTo(truth);
+      sums[2] += 1;
     }
   }
-  return sum / count;
+  const std::vector<double> all = communicator.Gather(sums);
+  for (std::size_t i = 0; i < 3; ++i)
+  {
+    sums[i] = 0;
+    for (std::size_t at = i; at < all.size(); at += 3)
+    {
+      sums[i] += all[at];
+    }
+  }
+  return { sums[0] / sums[2], sums[1] / sums[2] };
 }
 
 /** Prints the first and every tenth iteration of a level. */
@@ -124,15 +185,35 @@ PrintIterations(RegistrationType * registration)
   registration->AddObserver(itk::IterationEvent(), command);
 }
 
-int
-Run(itk::SizeValueType size)
+/** Each process ends with the planes of the moving image, on the fixed grid, that it owns. */
+void
+Resample(RegistrationType * registration, AnatomySource * moving)
 {
-  const auto fixed = MakeImage(size, true);
-  const auto moving = MakeImage(size, false);
+  registration->GatherTransforms(); // the whole transform on each process; one alone has it without
+  const auto resample = itk::FusedResampleImageFilter<ImageType, ImageType>::New();
+  resample->SetInput(moving->GetOutput());
+  resample->SetReferenceImage(registration->GetFixedImage());
+  resample->UseReferenceImageOn();
+  resample->SetTransform(registration->GetTransform());
+  if (registration->GetOwnedRegion().GetNumberOfPixels() > 0)
+  {
+    resample->UpdateOutputInformation();
+    resample->GetOutput()->SetRequestedRegion(registration->GetOwnedRegion());
+    resample->Update();
+  }
+}
+
+int
+Run(itk::SizeValueType size, ffdp::Communicator & communicator)
+{
+  const auto fixed = MakeSource(size, true);
+  const auto moving = MakeSource(size, false);
+  const bool prints = communicator.Rank() == 0;
 
   const auto registration = RegistrationType::New();
-  registration->SetFixedImage(fixed);
-  registration->SetMovingImage(moving);
+  registration->SetCommunicator(&communicator);
+  registration->SetFixedImage(fixed->GetOutput());
+  registration->SetMovingImage(moving->GetOutput());
   // Without a stage the default ones are run: moments, rigid, affine, greedy. Here: a rigid one and a short warp.
   RegistrationType::StageType rigid;
   rigid.kind = RegistrationType::StageType::Kind::Rigid;
@@ -142,27 +223,27 @@ Run(itk::SizeValueType size)
   RegistrationType::StageType greedy;
   greedy.iterations = { 60, 40, 20 };
   registration->AddStage(greedy);
-  PrintIterations(registration);
+  if (prints)
+  {
+    PrintIterations(registration);
+  }
   registration->Update();
 
-  const auto resample = itk::FusedResampleImageFilter<ImageType, ImageType>::New();
-  resample->SetInput(moving);
-  resample->SetReferenceImage(fixed);
-  resample->UseReferenceImageOn();
-  resample->SetTransform(registration->GetTransform());
-  resample->Update();
-
-  const double before = Error(fixed, nullptr);
-  const double after = Error(fixed, registration->GetTransform());
-  for (const ffdp::LevelReport & level : registration->GetLevelReports())
+  const MeanErrors error = MeasureErrors(registration, communicator);
+  Resample(registration, moving);
+  if (prints)
   {
-    std::cout << level.stageName << " " << level.size.x << "x" << level.size.y << "x" << level.size.z << ": "
-              << level.iterations << " iterations, " << level.firstValue << " -> " << level.lastValue << ", "
-              << level.seconds << " s" << std::endl;
+    for (const ffdp::LevelReport & level : registration->GetLevelReports())
+    {
+      std::cout << level.stageName << " " << level.size.x << "x" << level.size.y << "x" << level.size.z << ": "
+                << level.iterations << " iterations, " << level.firstValue << " -> " << level.lastValue << ", "
+                << level.seconds << " s" << std::endl;
+    }
+    std::cout << "error " << error.before << " -> " << error.after << " mm, smallest Jacobian "
+              << registration->GetSmallestJacobian() << ", " << registration->GetNumberOfFolds() << " folds"
+              << std::endl;
   }
-  std::cout << "error " << before << " -> " << after << " mm, smallest Jacobian " << registration->GetSmallestJacobian()
-            << ", " << registration->GetNumberOfFolds() << " folds" << std::endl;
-  if (!(after < 0.25 * before) || registration->GetNumberOfFolds() != 0)
+  if (!(error.after < 0.25 * error.before) || registration->GetNumberOfFolds() != 0)
   {
     std::cerr << "The transform was not recovered" << std::endl;
     return EXIT_FAILURE;
@@ -181,13 +262,29 @@ main(int argc, char ** argv)
     std::cerr << "Usage: " << argv[0] << " [SIZE (32 to 512)]" << std::endl;
     return EXIT_FAILURE;
   }
+#ifdef FFDP_USE_MPI
+  int threads = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads); // only the thread that calls Update() calls MPI
+#endif
+  int result = EXIT_FAILURE;
   try
   {
-    return Run(itk::SizeValueType(size));
+#ifdef FFDP_USE_MPI
+    const auto communicator = ffdp::MakeMpiCommunicator(MPI_COMM_WORLD);
+#else
+    const auto communicator = ffdp::MakeSelfCommunicator();
+#endif
+    result = Run(itk::SizeValueType(size), *communicator);
   }
   catch (const std::exception & error)
   {
     std::cerr << argv[0] << ": " << error.what() << std::endl;
-    return EXIT_FAILURE;
+#ifdef FFDP_USE_MPI
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); // the others may wait for this one
+#endif
   }
+#ifdef FFDP_USE_MPI
+  MPI_Finalize();
+#endif
+  return result;
 }

@@ -43,18 +43,22 @@ WarpToVectors(const std::vector<float> & warp,
 /** A transform of the fixed grid in the form phi(x) = A (x + u(x)) + t, which registration starts from. */
 struct WarpedStart
 {
-  AffineMap          affine; ///< A, t in physical space
-  std::vector<float> warp;   ///< u in voxels, three planar volumes; empty: u = 0
+  AffineMap          affine;          ///< A, t in physical space
+  bool               hasWarp = false; ///< false: u = 0
+  PlaneRange         planes;          ///< that the warp holds; there may be none
+  std::vector<float> warp;            ///< u in voxels, three planar volumes
 };
 
 /** Finds A, t and u for a transform that takes voxel x of a grid to X = A' x + t' + S u'(x), or to `chain`(x) if that
  * has steps, in voxels of the same grid. A is the linear part, the transform with all fields zero; u = A'^-1 (X - A' x
- * - t'). Throws std::invalid_argument if A' cannot be inverted or a field holds values that are not finite. */
+ * - t'), for the given planes of the grid. Throws std::invalid_argument if A' cannot be inverted or a field holds
+ * values there that are not finite. */
 FFDP_EXPORT WarpedStart
 MakeWarpedStart(const CompositeMap & map,
                 const WarpInput &    warp,
                 const WarpChain &    chain,
                 const Extent &       size,
+                const PlaneRange &   planes,
                 const AffineMap &    indexToPhysical,
                 unsigned             threads = 0);
 

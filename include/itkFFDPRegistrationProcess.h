@@ -25,6 +25,7 @@
 
 #include "itkProcessObject.h"
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,9 +80,20 @@ public:
   /** The device that computes; none: the processor, with as many threads as there are work units. */
   void
   SetBackend(std::shared_ptr<ffdp::Backend> backend);
-  /** The processes that solve the problem together; none: this one alone. */
+  /** The processes that solve the problem together; null: this one alone. It is the caller's, and must live as long as
+   * it is set. With MPI: ffdp::MakeMpiCommunicator() (ffdpMpiCommunicator.h). */
   void
-  SetCommunicator(std::shared_ptr<ffdp::Communicator> communicator);
+  SetCommunicator(ffdp::Communicator * communicator);
+  ffdp::Communicator *
+  GetCommunicator() const
+  {
+    return m_Communicator;
+  }
+
+  /** All ranks make this call. Where one of them fails before it can begin, by an input that it cannot read or use, all
+   * throw: that rank what went wrong, the others an ExceptionObject that names it. */
+  void
+  Update() override;
 
   /** Of the warp x + u(x): smallest determinant of its Jacobian, and the number of voxels where it is not positive. */
   itkGetConstMacro(SmallestJacobian, double);
@@ -149,14 +161,45 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
+  /** This process alone, if no communicator was set. */
+  ffdp::Communicator &
+  GetRanks() const
+  {
+    return m_Communicator ? *m_Communicator : *m_Self;
+  }
+
+  /** Of a volume of so many planes, those that this rank owns. */
+  ffdp::PlaneRange
+  GetOwnedPlanes(std::int64_t planes) const;
+
+  // All ranks make the calls of this group, in the same order.
+
+  /** Ends what a rank does by itself: throws on all of them if one has failed, or has another problem than the first
+   * one: other grids, masks or stages. */
+  void
+  MeetOtherRanks(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start);
+
+  /** Throws unless the image, all ranks together, has only finite voxels that are not all the same. */
+  void
+  RequireContrast(const ffdp::PlacedImage & image, const std::string & name) const;
+
+  /** Throws if the mask, which may be missing, has nothing inside on any rank. */
+  void
+  RequireInside(const ffdp::VolumeView<const float> & mask, const std::string & name) const;
+
   /** Runs the stages, with events, and keeps what the getters tell. The warps are in what is returned. `start` may be
-   * missing. Throws ExceptionObject, ProcessAborted if that was asked for. */
+   * missing. Throws ExceptionObject, ProcessAborted if that was asked for on any rank. */
   ffdp::RegistrationResult
   RunStages(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start);
 
-  /** Throws unless the image has voxels, all finite and not all the same. */
+  /** Brings the planes of all ranks together. `own` are those of this rank, `whole` has room for all of them or, on a
+   * rank that does not want them, is null. A plane is `planeValues` values. */
   void
-  RequireContrast(const ffdp::PlacedImage & image, const std::string & name) const;
+  GatherPlanes(const double * own, double * whole, std::int64_t planes, std::int64_t planeValues) const;
+
+  /** Throws on all ranks what the first of them that has a complaint says; an empty one is none. */
+  void
+  RequireAllRanks(const std::string & complaint) const;
 
   /** Throws unless the corners of both grids are in the same places, up to a tenth of a voxel. */
   void
@@ -181,7 +224,10 @@ private:
   std::string                         m_CheckpointDirectory;
   double                              m_CheckpointSeconds{ 60 };
   std::shared_ptr<ffdp::Backend>      m_Backend;
-  std::shared_ptr<ffdp::Communicator> m_Communicator;
+  ffdp::Communicator *                m_Communicator{ nullptr };
+  std::unique_ptr<ffdp::Communicator> m_Self;
+  bool                                m_OthersWait{ false }; ///< to hear whether this rank can begin
+  std::exception_ptr                  m_ObserverError;
 
   ffdp::RegistrationProgress     m_CurrentProgress;
   double                         m_SmallestJacobian{ 1 };

@@ -19,8 +19,10 @@
 #define itkGridParallelImageRegistrationMethod_h
 
 #include "itkFFDPCompatibility.h"
+#include "itkFFDPPixelLayout.h"
 #include "itkFFDPRegistrationProcess.h"
 
+#include "itkAffineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkDataObjectDecorator.h"
 #include "itkDisplacementFieldTransform.h"
@@ -63,9 +65,17 @@ namespace itk
  * <b>Results</b> are the same to the last bit for any number of work units. Their number is the number of threads; it
  * starts as that of ITK's threads.
  *
+ * <b>Several processes</b> (SetCommunicator()) solve the problem together, to the bytes that one alone would find. Each
+ * is a rank and owns some planes along the last axis, ffdp::Partition says which; of 2-D images the first rank owns
+ * all. It asks upstream for its own planes of each image, so a reader that streams reads no more, and memory is as
+ * above for these planes alone. The initial transform is whole on each rank. All ranks call Update(), with the same
+ * settings. Each then has GetLinearTransform() and its planes of GetForwardField() and GetInverseField(). A
+ * DisplacementFieldTransform of some planes would be wrong elsewhere, so the outputs stay null until
+ * GatherTransforms(), unless there is no field.
+ *
  * <b>Events.</b> IterationEvent after each iteration, with GetCurrent...() for observers, and ProgressEvent.
- * AbortGenerateDataOn() in an observer stops after that iteration: Update() throws ProcessAborted, and there is no
- * output. Moments are searched without iterations.
+ * AbortGenerateDataOn() in an observer stops after that iteration, on all ranks if on one: Update() throws
+ * ProcessAborted, and there is no output. Moments are searched without iterations.
  *
  * <b>Errors</b> are ExceptionObjects that name what is wrong: an input that is missing, constant, not finite or not on
  * the grid it has to be on, an empty mask, images that do not overlap, a transform or a list of stages that cannot be
@@ -108,7 +118,10 @@ public:
   using InitialTransformType = Transform<double, ImageDimension, ImageDimension>;
   using OutputTransformType = CompositeTransform<double, ImageDimension>;
   using DecoratedOutputTransformType = DataObjectDecorator<OutputTransformType>;
+  using LinearTransformType = AffineTransform<double, ImageDimension>;
   using DisplacementFieldTransformType = DisplacementFieldTransform<double, ImageDimension>;
+  using FieldType = typename DisplacementFieldTransformType::DisplacementFieldType;
+  using RegionType = typename TFixedImage::RegionType;
   using DataObjectPointer = ProcessObject::DataObjectPointer;
   using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
 
@@ -167,7 +180,8 @@ public:
    * (nested) composites of them. It is read, not changed. */
   itkSetGetDecoratedObjectInputMacro(InitialTransform, InitialTransformType);
 
-  /** From the fixed to the moving image, and back. The transforms in them are null before Update(). */
+  /** From the fixed to the moving image, and back. The transforms in them are null before Update(), and with several
+   * ranks and a deformable stage also after it, until GatherTransforms(). */
   DecoratedOutputTransformType *
   GetOutput()
   {
@@ -189,6 +203,28 @@ public:
     return static_cast<const DecoratedOutputTransformType *>(this->ProcessObject::GetOutput(1))->Get();
   }
 
+  /** The part of the fixed image that this rank owns, and asks upstream for; it may be empty. Known when the fixed
+   * image is: after its UpdateOutputInformation(). */
+  RegionType
+  GetOwnedRegion() const;
+
+  /** What Update() found on the planes that this rank owns: phi(x) = A (x + u(x)) + t. u in mm and its inverse are null
+   * without a deformable stage. They have the whole grid as largest possible region, which starts at index 0, and the
+   * owned planes in memory. They have no source, so a filter that they are given to takes these planes for the whole.
+   */
+  itkGetConstObjectMacro(LinearTransform, LinearTransformType);
+  itkGetConstObjectMacro(ForwardField, FieldType);
+  itkGetConstObjectMacro(InverseField, FieldType);
+
+  /** Makes GetTransform() and GetInverseTransform() complete, on one rank or on all, after Update(). All ranks make the
+   * call. Where they are made they take 2 x 24 bytes (2-D: 2 x 16) per voxel of the whole fixed image. */
+  static constexpr int AllRanks = -1;
+  void
+  GatherTransforms(int rank = AllRanks);
+
+  void
+  PrepareOutputs() override;
+
 protected:
   GridParallelImageRegistrationMethod();
   ~GridParallelImageRegistrationMethod() override = default;
@@ -203,11 +239,14 @@ protected:
   void
   VerifyInputInformation() const override;
 
+  /** Of each image the planes that this rank owns. */
+  void
+  GenerateInputRequestedRegion() override;
+
   void
   GenerateData() override;
 
 private:
-  using FieldType = typename DisplacementFieldTransformType::DisplacementFieldType;
   using FloatsType = std::vector<float>;
 
   static std::string
@@ -222,23 +261,54 @@ private:
     return dynamic_cast<const TImage *>(this->ProcessObject::GetInput(name));
   }
 
+  const FixedImageType *
+  RequireFixedImage() const
+  {
+    if (this->GetFixedImage() == nullptr)
+    {
+      itkExceptionMacro("The fixed image is missing");
+    }
+    return this->GetFixedImage();
+  }
+
+  /** The planes of an image that this rank owns. */
+  ffdp::PlaneRange
+  PlanesOf(const ImageBase<ImageDimension> * image) const
+  {
+    return this->GetOwnedPlanes(FFDPExtentOf(image->GetLargestPossibleRegion()).z);
+  }
+
   /** Images in place or as floats in `copies`, which must live as long as the pairs. */
   std::vector<ffdp::ImagePair>
   MakePairs(std::list<FloatsType> & copies) const;
+
+  /** Throws, on all ranks, where voxels cannot be registered. */
+  void
+  RequireUsable(const std::vector<ffdp::ImagePair> & pairs) const;
 
   /** The initial transform as registration wants it; false if there is none. */
   bool
   MakeStart(ffdp::WarpedStart & start) const;
 
-  /** Makes the outputs; empties the warps of the result as it goes. */
+  /** Makes the outputs, of fields that are whole or null. */
   void
-  MakeTransforms(ffdp::RegistrationResult & result);
+  MakeTransforms(FieldType * field, FieldType * inverseField);
+  /** The planes of a field that this rank owns; empties the warp. */
   typename FieldType::Pointer
   MakeField(FloatsType & warp) const;
-  typename OutputTransformType::Pointer
-  MakeComposite(const ffdp::AffineMap & affine, FieldType * field, FieldType * inverseField, bool fieldFirst) const;
+  typename FieldType::Pointer
+  AllocateWholeField() const;
+  static typename LinearTransformType::Pointer
+  MakeLinear(const ffdp::AffineMap & affine);
+  static typename OutputTransformType::Pointer
+  MakeComposite(LinearTransformType * linear, FieldType * field, FieldType * inverseField, bool fieldFirst);
 
-  SizeValueType m_NumberOfImagePairs{ 1 };
+  SizeValueType                         m_NumberOfImagePairs{ 1 };
+  typename LinearTransformType::Pointer m_LinearTransform;
+  typename LinearTransformType::Pointer m_InverseLinearTransform;
+  RegionType                            m_FieldRegion; ///< whole; a filter may have changed what the fields say of it
+  typename FieldType::Pointer           m_ForwardField;
+  typename FieldType::Pointer           m_InverseField;
 };
 
 } // namespace itk

@@ -20,10 +20,7 @@
 
 #include "itkGridParallelImageRegistrationMethod.h"
 
-#include "itkFFDPPixelLayout.h"
-#include "itkFFDPTransformStack.h"
-
-#include "itkAffineTransform.h"
+#include "itkFFDPOwnedPlanes.h"
 
 #include <algorithm>
 #include <string>
@@ -32,51 +29,6 @@ namespace itk
 {
 namespace GridParallelImageRegistrationMethodDetail
 {
-
-/** Where the largest possible region of an image lies, without voxels. */
-template <unsigned int VDimension>
-ffdp::PlacedImage
-PlaceGrid(const ImageBase<VDimension> * image)
-{
-  const ImageRegion<VDimension> & region = image->GetLargestPossibleRegion();
-  ffdp::PlacedImage               placed;
-  placed.voxels = ffdp::VolumeView<const float>(nullptr, FFDPExtentOf(region));
-  placed.indexToPhysical = FFDPTransformStackDetail::IndexToPoint<VDimension>(image, region.GetIndex());
-  return placed;
-}
-
-/** Floats in place; of other pixels a copy in `copies`. */
-template <typename TImage>
-ffdp::PlacedImage
-PlaceImage(const TImage * image, std::list<std::vector<float>> & copies)
-{
-  ffdp::PlacedImage placed = PlaceGrid<TImage::ImageDimension>(image);
-  const auto *      pixels = image->GetBufferPointer();
-  if constexpr (std::is_same<typename TImage::PixelType, float>::value)
-  {
-    placed.voxels.data = pixels;
-  }
-  else
-  {
-    const auto count = image->GetBufferedRegion().GetNumberOfPixels();
-    copies.emplace_back(count);
-    std::transform(pixels, pixels + count, copies.back().begin(), [](auto pixel) { return static_cast<float>(pixel); });
-    placed.voxels.data = copies.back().data();
-  }
-  return placed;
-}
-
-/** A copy that is 1 where the mask is not 0. */
-template <typename TMaskImage>
-ffdp::VolumeView<const float>
-PlaceMask(const TMaskImage * mask, std::list<std::vector<float>> & copies)
-{
-  const auto * pixels = mask->GetBufferPointer();
-  const auto   count = mask->GetBufferedRegion().GetNumberOfPixels();
-  copies.emplace_back(count);
-  std::transform(pixels, pixels + count, copies.back().begin(), [](auto pixel) { return pixel != 0 ? 1.0f : 0.0f; });
-  return ffdp::VolumeView<const float>(copies.back().data(), FFDPExtentOf(mask->GetLargestPossibleRegion()));
-}
 
 inline std::string
 NameInWords(const char * role, SizeValueType pair)
@@ -140,6 +92,7 @@ void
 GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::VerifyInputInformation() const
 {
   using namespace GridParallelImageRegistrationMethodDetail;
+  using FFDPOwnedPlanesDetail::PlaceGrid;
   Superclass::VerifyInputInformation();
   const auto check = [this](auto * image, const std::string & name, auto * other, const std::string & otherName) {
     if (image == nullptr || other == nullptr)
@@ -165,37 +118,49 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Veri
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+auto
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::GetOwnedRegion() const -> RegionType
+{
+  return FFDPOwnedPlanesDetail::RegionOfPlanes(this->RequireFixedImage()->GetLargestPossibleRegion(),
+                                               this->PlanesOf(this->RequireFixedImage()));
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+void
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  for (const auto & name : this->GetInputNames())
+  {
+    auto * const image = dynamic_cast<ImageBase<ImageDimension> *>(this->ProcessObject::GetInput(name));
+    if (image != nullptr)
+    {
+      image->SetRequestedRegion(
+        FFDPOwnedPlanesDetail::RegionToRequest(image->GetLargestPossibleRegion(), this->PlanesOf(image)));
+    }
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
 std::vector<ffdp::ImagePair>
 GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakePairs(
   std::list<FloatsType> & copies) const
 {
   using namespace GridParallelImageRegistrationMethodDetail;
-  const auto place = [&](const auto * image, const std::string & name) {
-    if (image->GetBufferedRegion() != image->GetLargestPossibleRegion() || image->GetBufferPointer() == nullptr ||
-        image->GetBufferedRegion().GetNumberOfPixels() == 0)
+  const auto planesInMemory = [&](const auto * image, const std::string & name) {
+    const ffdp::PlaneRange planes = this->PlanesOf(image);
+    if (!FFDPOwnedPlanesDetail::HasPlanes(image, planes))
     {
-      itkExceptionMacro("The " << name << " has no voxels, or not all of them are in memory");
+      itkExceptionMacro("The " << name << " has no voxels, or not all that this process owns are in memory");
     }
-    const ffdp::PlacedImage placed = PlaceImage(image, copies);
-    this->RequireContrast(placed, name);
-    return placed;
+    return planes;
+  };
+  const auto place = [&](const auto * image, const std::string & name) {
+    return FFDPOwnedPlanesDetail::PlaceImage(image, planesInMemory(image, name), copies);
   };
   const auto placeMask = [&](const MaskImageType * mask, const std::string & name) {
-    if (mask == nullptr)
-    {
-      return ffdp::VolumeView<const float>();
-    }
-    if (mask->GetBufferedRegion() != mask->GetLargestPossibleRegion() || mask->GetBufferPointer() == nullptr)
-    {
-      itkExceptionMacro("The " << name << " is not in memory as a whole");
-    }
-    const ffdp::VolumeView<const float> view = PlaceMask(mask, copies);
-    const FloatsType &                  voxels = copies.back();
-    if (std::find(voxels.begin(), voxels.end(), 1.0f) == voxels.end())
-    {
-      itkExceptionMacro("The " << name << " is empty");
-    }
-    return view;
+    return mask == nullptr ? ffdp::VolumeView<const float>()
+                           : FFDPOwnedPlanesDetail::PlaceMask(mask, planesInMemory(mask, name), copies);
   };
   std::vector<ffdp::ImagePair> pairs;
   for (SizeValueType pair = 0; pair < m_NumberOfImagePairs; ++pair)
@@ -208,6 +173,21 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
     pairs.push_back(images);
   }
   return pairs;
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+void
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::RequireUsable(
+  const std::vector<ffdp::ImagePair> & pairs) const
+{
+  using namespace GridParallelImageRegistrationMethodDetail;
+  for (SizeValueType pair = 0; pair < m_NumberOfImagePairs; ++pair)
+  {
+    this->RequireContrast(pairs[pair].fixed, NameInWords("fixed", pair));
+    this->RequireContrast(pairs[pair].moving, NameInWords("moving", pair));
+  }
+  this->RequireInside(pairs.front().fixedMask, "fixed mask");
+  this->RequireInside(pairs.front().movingMask, "moving mask");
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
@@ -227,17 +207,33 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
   {
     itkExceptionMacro("Cannot start from the initial transform: " << whyNot);
   }
-  const ffdp::PlacedImage grid = GridParallelImageRegistrationMethodDetail::PlaceGrid<ImageDimension>(fixed);
+  const ffdp::PlacedImage grid = FFDPOwnedPlanesDetail::PlaceGrid<ImageDimension>(fixed);
   try
   {
-    start = ffdp::MakeWarpedStart(
-      stack.map, stack.warp, stack.chain, grid.voxels.domain, grid.indexToPhysical, this->GetNumberOfWorkUnits());
+    start = ffdp::MakeWarpedStart(stack.map,
+                                  stack.warp,
+                                  stack.chain,
+                                  grid.voxels.domain,
+                                  this->PlanesOf(fixed),
+                                  grid.indexToPhysical,
+                                  this->GetNumberOfWorkUnits());
   }
   catch (const std::invalid_argument & error)
   {
     itkExceptionMacro("Cannot start from the initial transform: " << error.what());
   }
   return true;
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+void
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::PrepareOutputs()
+{
+  Superclass::PrepareOutputs();
+  m_LinearTransform = nullptr;
+  m_InverseLinearTransform = nullptr;
+  m_ForwardField = nullptr;
+  m_InverseField = nullptr;
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
@@ -250,20 +246,89 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Gene
     const std::vector<ffdp::ImagePair> pairs = this->MakePairs(copies);
     ffdp::WarpedStart                  start;
     const bool                         hasStart = this->MakeStart(start);
+    this->MeetOtherRanks(pairs, hasStart ? &start : nullptr);
+    this->RequireUsable(pairs);
     result = this->RunStages(pairs, hasStart ? &start : nullptr);
   }
-  this->MakeTransforms(result);
+  m_LinearTransform = Self::MakeLinear(result.affine);
+  m_InverseLinearTransform = Self::MakeLinear(result.affine.Inverse());
+  if (result.hasWarp)
+  {
+    // at index 0: the parameters of a field transform have no place for another
+    m_FieldRegion = RegionType(this->GetFixedImage()->GetLargestPossibleRegion().GetSize());
+    m_ForwardField = this->MakeField(result.warp);
+    m_InverseField = this->MakeField(result.inverseWarp);
+  }
+  if (!result.hasWarp || this->GetRanks().Size() == 1)
+  {
+    this->MakeTransforms(m_ForwardField, m_InverseField);
+  }
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
 void
-GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeTransforms(
-  ffdp::RegistrationResult & result)
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::GatherTransforms(int rank)
 {
-  const typename FieldType::Pointer field = this->MakeField(result.warp);
-  const typename FieldType::Pointer inverseField = this->MakeField(result.inverseWarp);
-  this->GetOutput()->Set(this->MakeComposite(result.affine, field, inverseField, true));
-  this->GetInverseOutput()->Set(this->MakeComposite(result.affine.Inverse(), inverseField, field, false));
+  if (m_LinearTransform.IsNull())
+  {
+    itkExceptionMacro("There are no transforms to gather: call Update() first");
+  }
+  const ffdp::Communicator & ranks = this->GetRanks();
+  if (rank != AllRanks && (rank < 0 || rank >= ranks.Size()))
+  {
+    itkExceptionMacro("There is no rank " << rank << " to gather transforms on: there are " << ranks.Size());
+  }
+  if (m_ForwardField.IsNull())
+  {
+    return; // they are complete
+  }
+  const bool                  wanted = rank == AllRanks || rank == ranks.Rank();
+  const ffdp::Extent          size = FFDPExtentOf(m_FieldRegion);
+  typename FieldType::Pointer fields[2];
+  std::string                 complaint;
+  if (m_ForwardField->GetBufferedRegion() !=
+      FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, this->GetOwnedPlanes(size.z)))
+  {
+    complaint = "the communicator is another one than during Update()";
+  }
+  else if (ranks.Size() == 1)
+  {
+    return;
+  }
+  else if (wanted)
+  {
+    try
+    {
+      fields[0] = this->AllocateWholeField();
+      fields[1] = this->AllocateWholeField();
+    }
+    catch (const std::exception &)
+    {
+      complaint = "there is not enough memory for whole displacement fields";
+    }
+  }
+  this->RequireAllRanks(complaint);
+  for (int i = 0; i < 2; ++i)
+  {
+    const FieldType * const own = i == 0 ? m_ForwardField : m_InverseField;
+    this->GatherPlanes(reinterpret_cast<const double *>(own->GetBufferPointer()),
+                       wanted ? reinterpret_cast<double *>(fields[i]->GetBufferPointer()) : nullptr,
+                       size.z,
+                       size.x * size.y * ImageDimension);
+  }
+  if (wanted)
+  {
+    this->MakeTransforms(fields[0], fields[1]);
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+void
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeTransforms(FieldType * field,
+                                                                                           FieldType * inverseField)
+{
+  this->GetOutput()->Set(Self::MakeComposite(m_LinearTransform, field, inverseField, true));
+  this->GetInverseOutput()->Set(Self::MakeComposite(m_InverseLinearTransform, inverseField, field, false));
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
@@ -271,23 +336,20 @@ auto
 GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeField(FloatsType & warp) const ->
   typename FieldType::Pointer
 {
-  if (warp.empty())
-  {
-    return nullptr;
-  }
-  const FixedImageType * const           fixed = this->GetFixedImage();
-  const typename FieldType::RegionType & region = fixed->GetLargestPossibleRegion();
-  typename FieldType::PointType          first;
-  fixed->TransformIndexToPhysicalPoint(region.GetIndex(), first);
+  const FixedImageType * const  fixed = this->GetFixedImage();
+  const ffdp::PlacedImage       grid = FFDPOwnedPlanesDetail::PlaceGrid<ImageDimension>(fixed);
+  const ffdp::PlaneRange        planes = this->PlanesOf(fixed);
+  typename FieldType::PointType first;
+  fixed->TransformIndexToPhysicalPoint(fixed->GetLargestPossibleRegion().GetIndex(), first);
   auto field = FieldType::New();
-  field->SetRegions(region.GetSize()); // at index 0: the parameters of a field transform have no place for another
+  field->SetRegions(FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, planes));
+  field->SetLargestPossibleRegion(m_FieldRegion);
   field->SetOrigin(first);
   field->SetSpacing(fixed->GetSpacing());
   field->SetDirection(fixed->GetDirection());
   field->Allocate();
-  const ffdp::PlacedImage grid = GridParallelImageRegistrationMethodDetail::PlaceGrid<ImageDimension>(fixed);
   ffdp::WarpToVectors(warp,
-                      grid.voxels.domain,
+                      { grid.voxels.domain.x, grid.voxels.domain.y, planes.end - planes.first },
                       grid.indexToPhysical,
                       int(ImageDimension),
                       reinterpret_cast<double *>(field->GetBufferPointer()),
@@ -298,16 +360,24 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
 
 template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
 auto
-GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeComposite(
-  const ffdp::AffineMap & affine,
-  FieldType *             field,
-  FieldType *             inverseField,
-  bool                    fieldFirst) const -> typename OutputTransformType::Pointer
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::AllocateWholeField() const ->
+  typename FieldType::Pointer
 {
-  using AffineType = AffineTransform<double, ImageDimension>;
-  const auto                            linear = AffineType::New();
-  typename AffineType::MatrixType       matrix;
-  typename AffineType::OutputVectorType offset;
+  auto field = FieldType::New();
+  field->CopyInformation(m_ForwardField);
+  field->SetRegions(m_FieldRegion);
+  field->Allocate();
+  return field;
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+auto
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeLinear(const ffdp::AffineMap & affine)
+  -> typename LinearTransformType::Pointer
+{
+  const auto                                     linear = LinearTransformType::New();
+  typename LinearTransformType::MatrixType       matrix;
+  typename LinearTransformType::OutputVectorType offset;
   for (unsigned int r = 0; r < ImageDimension; ++r)
   {
     for (unsigned int c = 0; c < ImageDimension; ++c)
@@ -318,6 +388,17 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Make
   }
   linear->SetMatrix(matrix);
   linear->SetOffset(offset);
+  return linear;
+}
+
+template <typename TFixedImage, typename TMovingImage, typename TMaskImage>
+auto
+GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::MakeComposite(LinearTransformType * linear,
+                                                                                          FieldType *           field,
+                                                                                          FieldType * inverseField,
+                                                                                          bool        fieldFirst) ->
+  typename OutputTransformType::Pointer
+{
   const auto composite = OutputTransformType::New();
   if (field == nullptr)
   {
@@ -348,6 +429,11 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Prin
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "NumberOfImagePairs: " << m_NumberOfImagePairs << std::endl;
+  itkPrintSelfObjectMacro(LinearTransform);
+  itkPrintSelfObjectMacro(InverseLinearTransform);
+  os << indent << "FieldRegion: " << m_FieldRegion << std::endl;
+  itkPrintSelfObjectMacro(ForwardField);
+  itkPrintSelfObjectMacro(InverseField);
 }
 
 } // namespace itk

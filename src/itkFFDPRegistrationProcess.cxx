@@ -17,17 +17,70 @@
  *=========================================================================*/
 #include "itkFFDPRegistrationProcess.h"
 
+#include "ffdpGatherLists.h"
 #include "ffdpParallel.h"
+#include "ffdpPartition.h"
+#include "ffdpPlaneTransfer.h"
 #include "ffdpStageList.h"
 
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <utility>
 
 namespace itk
 {
+namespace
+{
+
+/** What must be the same on all ranks, as numbers. */
+std::vector<double>
+Characterize(const std::vector<ffdp::ImagePair> &           pairs,
+             const ffdp::WarpedStart *                      start,
+             const FFDPRegistrationProcess::StageListType & stages)
+{
+  std::vector<double> numbers;
+  const auto          addMap = [&numbers](const ffdp::AffineMap & map) {
+    numbers.insert(numbers.end(), map.matrix, map.matrix + 9);
+    numbers.insert(numbers.end(), map.offset, map.offset + 3);
+  };
+  for (const ffdp::ImagePair & pair : pairs)
+  {
+    for (const ffdp::PlacedImage & image : { pair.fixed, pair.moving })
+    {
+      const ffdp::Extent & size = image.voxels.domain;
+      numbers.insert(numbers.end(), { double(size.x), double(size.y), double(size.z) });
+      addMap(image.indexToPhysical);
+    }
+    numbers.insert(numbers.end(), { double(pair.fixedMask.IsGiven()), double(pair.movingMask.IsGiven()) });
+  }
+  numbers.push_back(start ? 1 : 0);
+  if (start)
+  {
+    addMap(start->affine);
+    numbers.push_back(start->hasWarp ? 1 : 0);
+  }
+  for (const ffdp::RegistrationStage & stage : stages)
+  {
+    const std::string text = ffdp::DescribeStage(stage);
+    numbers.insert(numbers.end(), text.begin(), text.end());
+  }
+  return numbers;
+}
+
+/** What went wrong, without the file and the line that ITK puts in front. */
+std::string
+Describe(const std::exception & error)
+{
+  const auto * const ofItk = dynamic_cast<const ExceptionObject *>(&error);
+  const std::string  text = ofItk ? ofItk->GetDescription() : error.what();
+  return text.empty() ? "for a reason that it does not give" : text; // an empty text would mean that nothing is wrong
+}
+
+} // namespace
 
 FFDPRegistrationProcess::FFDPRegistrationProcess()
+  : m_Self(ffdp::MakeSelfCommunicator())
 {
   // ITK starts with several work units per thread, which would all be threads here.
   this->SetNumberOfWorkUnits(ffdp::ResolveThreads(0));
@@ -60,12 +113,71 @@ FFDPRegistrationProcess::SetBackend(std::shared_ptr<ffdp::Backend> backend)
 }
 
 void
-FFDPRegistrationProcess::SetCommunicator(std::shared_ptr<ffdp::Communicator> communicator)
+FFDPRegistrationProcess::SetCommunicator(ffdp::Communicator * communicator)
 {
   if (m_Communicator != communicator)
   {
-    m_Communicator = std::move(communicator);
+    m_Communicator = communicator;
     this->Modified();
+  }
+}
+
+void
+FFDPRegistrationProcess::Update()
+{
+  const bool outer = std::exchange(m_OthersWait, true);
+  try
+  {
+    Superclass::Update();
+  }
+  catch (const std::exception & error)
+  {
+    const bool othersWait = std::exchange(m_OthersWait, outer);
+    if (othersWait && !outer)
+    {
+      this->ResetPipeline(); // after a failure upstream ITK would not run the next Update(), and the others would wait
+      ffdp::GatherTexts(this->GetRanks(), Describe(error));
+    }
+    throw;
+  }
+  m_OthersWait = outer;
+}
+
+ffdp::PlaneRange
+FFDPRegistrationProcess::GetOwnedPlanes(std::int64_t planes) const
+{
+  const ffdp::Communicator & ranks = this->GetRanks();
+  return ffdp::Partition(planes, ranks.Size()).Owned(ranks.Rank());
+}
+
+void
+FFDPRegistrationProcess::RequireAllRanks(const std::string & complaint) const
+{
+  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), complaint);
+  for (std::size_t rank = 0; rank < complaints.size(); ++rank)
+  {
+    if (!complaints[rank].empty())
+    {
+      itkExceptionMacro("Rank " << rank << " failed: " << complaints[rank]);
+    }
+  }
+}
+
+void
+FFDPRegistrationProcess::MeetOtherRanks(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start)
+{
+  m_OthersWait = false;
+  this->RequireAllRanks("");
+  const auto problems =
+    ffdp::GatherLists(this->GetRanks(), Characterize(pairs, start, this->FindStages(pairs.size(), start)));
+  for (std::size_t rank = 1; rank < problems.size(); ++rank)
+  {
+    if (problems[rank] != problems.front())
+    {
+      itkExceptionMacro("Rank " << rank << " has another problem than rank 0: the grid of an image, a mask, a stage or "
+                                << "the initial transform differs. An image of a part of the planes needs a source: "
+                                << "of one without, ITK takes the part for the whole");
+    }
   }
 }
 
@@ -80,15 +192,37 @@ FFDPRegistrationProcess::RemoveCheckpoint() const
 void
 FFDPRegistrationProcess::RequireContrast(const ffdp::PlacedImage & image, const std::string & name) const
 {
-  const ffdp::Statistics statistics =
-    ffdp::CombineStatistics(ffdp::PlaneStatistics(image.voxels, {}, this->GetNumberOfWorkUnits()));
+  ffdp::Statistics statistics;
+  if (image.voxels.planes > 0)
+  {
+    statistics = ffdp::CombineStatistics(ffdp::PlaneStatistics(image.voxels, {}, this->GetNumberOfWorkUnits()));
+  }
+  double range[2] = { -double(statistics.minimum), double(statistics.maximum) };
+  this->GetRanks().Maximum(range, 2);
+  this->GetRanks().Sum(&statistics.notFinite, 1);
   if (statistics.notFinite > 0)
   {
     itkExceptionMacro("The " << name << " has " << statistics.notFinite << " voxels that are infinite or not a number");
   }
-  if (!(statistics.maximum > statistics.minimum))
+  if (!(range[1] > -range[0]))
   {
     itkExceptionMacro("The " << name << " is constant: there is nothing to align");
+  }
+}
+
+void
+FFDPRegistrationProcess::RequireInside(const ffdp::VolumeView<const float> & mask, const std::string & name) const
+{
+  if (!mask.IsGiven())
+  {
+    return;
+  }
+  const float * const end = mask.data + mask.planes * mask.planeStride;
+  double              inside = std::find(mask.data, end, 1.0f) != end ? 1 : 0;
+  this->GetRanks().Maximum(&inside, 1);
+  if (inside == 0)
+  {
+    itkExceptionMacro("The " << name << " is empty");
   }
 }
 
@@ -129,7 +263,7 @@ FFDPRegistrationProcess::FindStages(std::size_t pairs, const ffdp::WarpedStart *
   for (StageType & stage : ffdp::MakeStages())
   {
     const bool isSearch = stage.kind == StageType::Kind::Moments;
-    if (start && (isSearch || (!start->warp.empty() && !ffdp::IsDeformable(stage))))
+    if (start && (isSearch || (start->hasWarp && !ffdp::IsDeformable(stage))))
     {
       continue;
     }
@@ -148,8 +282,16 @@ bool
 FFDPRegistrationProcess::Observe(const ffdp::RegistrationProgress & progress)
 {
   m_CurrentProgress = progress;
-  this->InvokeEvent(IterationEvent());
-  this->UpdateProgress(static_cast<float>(progress.fraction));
+  try
+  {
+    this->InvokeEvent(IterationEvent());
+    this->UpdateProgress(static_cast<float>(progress.fraction));
+  }
+  catch (...)
+  {
+    m_ObserverError = std::current_exception(); // thrown again when all ranks have stopped
+    return false;
+  }
   return !this->GetAbortGenerateData();
 }
 
@@ -157,6 +299,7 @@ void
 FFDPRegistrationProcess::Forget()
 {
   m_CurrentProgress = ffdp::RegistrationProgress();
+  m_ObserverError = nullptr;
   this->Keep(ffdp::RegistrationResult());
 }
 
@@ -199,9 +342,16 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
   if (start)
   {
     where.affine = start->affine;
-    if (!start->warp.empty())
+    if (start->hasWarp)
     {
-      where.warp = ffdp::WarpView<const float>::Planar(start->warp.data(), pairs.front().fixed.voxels.domain);
+      const float * const u = start->warp.data();
+      const std::size_t   count = start->warp.size() / 3;
+      where.warp = ffdp::WarpView<const float>::Planar(u,
+                                                       u + count,
+                                                       u + 2 * count,
+                                                       pairs.front().fixed.voxels.domain,
+                                                       start->planes.first,
+                                                       start->planes.end - start->planes.first);
     }
   }
   const StageListType          stages = this->FindStages(pairs.size(), start);
@@ -210,13 +360,11 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
   checkpoint.seconds = m_CheckpointSeconds;
   const std::shared_ptr<ffdp::Backend> backend =
     m_Backend ? m_Backend : std::shared_ptr<ffdp::Backend>(ffdp::MakeCpuBackend(this->GetNumberOfWorkUnits()));
-  const std::shared_ptr<ffdp::Communicator> communicator =
-    m_Communicator ? m_Communicator : std::shared_ptr<ffdp::Communicator>(ffdp::MakeSelfCommunicator());
   try
   {
     ffdp::RegistrationResult result = ffdp::Register(
       *backend,
-      *communicator,
+      this->GetRanks(),
       pairs,
       where,
       stages,
@@ -228,8 +376,13 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
   }
   catch (const ffdp::RegistrationAborted &)
   {
+    if (m_ObserverError)
+    {
+      std::rethrow_exception(std::exchange(m_ObserverError, nullptr));
+    }
     ProcessAborted aborted(__FILE__, __LINE__);
-    aborted.SetDescription(std::string(this->GetNameOfClass()) + ": AbortGenerateData was set");
+    aborted.SetDescription(std::string(this->GetNameOfClass()) + ": AbortGenerateData was set" +
+                           (this->GetAbortGenerateData() ? "" : " on another rank, or an observer failed there"));
     throw aborted;
   }
   catch (const std::bad_alloc &)
@@ -237,14 +390,29 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
     throw MemoryAllocationError(
       __FILE__, __LINE__, std::string(this->GetNameOfClass()) + ": there is not enough memory", ITK_LOCATION);
   }
-  catch (const ExceptionObject &) // of an observer
-  {
-    throw;
-  }
   catch (const std::exception & error)
   {
     itkExceptionMacro("Cannot register: " << error.what());
   }
+}
+
+void
+FFDPRegistrationProcess::GatherPlanes(const double * own,
+                                      double *       whole,
+                                      std::int64_t   planes,
+                                      std::int64_t   planeValues) const
+{
+  ffdp::Communicator &                ranks = this->GetRanks();
+  const ffdp::Extent                  size{ planeValues, 1, planes };
+  const ffdp::PlaneRange              owned = this->GetOwnedPlanes(planes);
+  const std::vector<ffdp::PlaneRange> wanted = ffdp::GatherRanges(ranks, { 0, whole ? planes : 0 });
+  const ffdp::PlaneChannel<double>    channel{ { own, size, owned.first, owned.end - owned.first }, { whole, size } };
+  const auto transfer = ffdp::StartPlanes<double>(ranks, ffdp::Partition(planes, ranks.Size()), wanted, { channel });
+  if (whole)
+  {
+    std::copy_n(own, (owned.end - owned.first) * planeValues, whole + owned.first * planeValues);
+  }
+  transfer->Wait();
 }
 
 void

@@ -8,6 +8,8 @@ add_executable(FFDPMpiGTestDriver
   ffdpMpiTestMain.cxx
   ffdpRingSamplerGTest.cxx
   ffdpTestRanksMpi.cxx
+  itkGridParallelRanksErrorsGTest.cxx
+  itkGridParallelRanksGTest.cxx
   ${FFDPInternalSources}
 )
 target_link_libraries(FFDPMpiGTestDriver PRIVATE FFDP ${ITK_LIBRARIES} GTest::gtest)
@@ -44,3 +46,13 @@ foreach(FFDP_RANKS 1 2 3 4 5 8)
   # The ring sampler has seen all sizes on threads.
   ffdp_add_mpi_test(FFDPMpi ${FFDP_RANKS} *-*RingSampler*/TwoSlabsToAll:*RingSampler*/AllSlabsToOne:*RingSampler*/Flat)
 endforeach()
+
+if(FFDP_BUILD_EXAMPLES)
+  add_test(NAME GridParallelRegistrationOnRanks3
+    COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 3 ${MPIEXEC_PREFLAGS}
+            $<TARGET_FILE:GridParallelRegistration> ${MPIEXEC_POSTFLAGS} 48)
+  set_tests_properties(GridParallelRegistrationOnRanks3 PROPERTIES
+    PROCESSORS 2
+    TIMEOUT 120
+    ENVIRONMENT "${FFDP_MPI_TEST_ENVIRONMENT}")
+endif()

@@ -174,7 +174,9 @@ TEST(GridParallelPipeline, RunsOnceUntilSomethingChanges)
   expectOneMore("mask");
   method->SetBackend(ffdp::MakeCpuBackend(1));
   expectOneMore("backend");
-  method->SetCommunicator(ffdp::MakeSelfCommunicator());
+  const auto communicator = ffdp::MakeSelfCommunicator();
+  method->SetCommunicator(communicator.get());
+  EXPECT_EQ(method->GetCommunicator(), communicator.get());
   expectOneMore("communicator");
   method->SetCheckpointSeconds(120);
   expectOneMore("checkpoint");
@@ -184,7 +186,8 @@ TEST(GridParallelPipeline, PrintsEverything)
 {
   auto pair = QuickPair();
   pair.method->SetBackend(ffdp::MakeCpuBackend(1));
-  pair.method->SetCommunicator(ffdp::MakeSelfCommunicator());
+  const auto communicator = ffdp::MakeSelfCommunicator();
+  pair.method->SetCommunicator(communicator.get());
   pair.method->Update();
   pair.method->SetCheckpointDirectory("some/where");
   std::ostringstream text;
@@ -204,7 +207,12 @@ TEST(GridParallelPipeline, PrintsEverything)
                              "LevelReports: 2",
                              "stage 0 greedy, 40x36x1: 3 iterations",
                              "Notes: ",
-                             "NumberOfImagePairs: 1" })
+                             "NumberOfImagePairs: 1",
+                             "LinearTransform: ",
+                             "InverseLinearTransform: ",
+                             "FieldRegion: ",
+                             "ForwardField: ",
+                             "InverseField: " })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word;
   }

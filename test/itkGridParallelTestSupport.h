@@ -92,12 +92,12 @@ ToPlace(const itk::Point<double, VDimension> & point)
   return place;
 }
 
-template <typename TImage, typename TFunction>
-typename TImage::Pointer
-Paint(const CenteredGrid & grid, const TFunction & value)
+/** Gives an image the place of a grid, without voxels. */
+template <typename TImage>
+void
+PlaceOnGrid(TImage * image, const CenteredGrid & grid)
 {
   constexpr unsigned int         dimension = TImage::ImageDimension;
-  auto                           image = TImage::New();
   typename TImage::RegionType    region;
   typename TImage::SpacingType   spacing;
   itk::Vector<double, dimension> toCenter;
@@ -108,19 +108,36 @@ Paint(const CenteredGrid & grid, const TFunction & value)
     spacing[c] = grid.spacing[c];
     toCenter[c] = spacing[c] * (double(region.GetIndex(c)) + 0.5 * double(grid.size[c] - 1));
   }
-  image->SetRegions(region);
+  image->SetLargestPossibleRegion(region);
   image->SetSpacing(spacing);
   image->SetDirection(ObliqueDirection<dimension>(grid.angle));
   typename TImage::PointType origin;
   origin.Fill(0);
   image->SetOrigin(origin - image->GetDirection() * toCenter);
-  image->Allocate();
-  for (itk::ImageRegionIteratorWithIndex<TImage> it(image, region); !it.IsAtEnd(); ++it)
+}
+
+/** Fills what an image has in memory. */
+template <typename TImage, typename TFunction>
+void
+PaintVoxels(TImage * image, const TFunction & value)
+{
+  for (itk::ImageRegionIteratorWithIndex<TImage> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
   {
     typename TImage::PointType point;
     image->TransformIndexToPhysicalPoint(it.GetIndex(), point);
-    it.Set(static_cast<typename TImage::PixelType>(value(ToPlace<dimension>(point))));
+    it.Set(static_cast<typename TImage::PixelType>(value(ToPlace<TImage::ImageDimension>(point))));
   }
+}
+
+template <typename TImage, typename TFunction>
+typename TImage::Pointer
+Paint(const CenteredGrid & grid, const TFunction & value)
+{
+  auto image = TImage::New();
+  PlaceOnGrid<TImage>(image, grid);
+  image->SetRegions(image->GetLargestPossibleRegion());
+  image->Allocate();
+  PaintVoxels<TImage>(image, value);
   return image;
 }
 

@@ -182,7 +182,7 @@ TEST(GridParallelTransforms, AnyStackOfFieldsIsAStart)
   ASSERT_TRUE((itk::ReadTransformStack<double, 3>(composite, image, region, image, region, stack, whyNot))) << whyNot;
   const auto         indexToPhysical = itk::FFDPTransformStackDetail::IndexToPoint<3>(image, region.GetIndex());
   const ffdp::Extent size{ 18, 16, 14 };
-  const auto         start = ffdp::MakeWarpedStart(stack.map, stack.warp, stack.chain, size, indexToPhysical, 2);
+  const auto start = ffdp::MakeWarpedStart(stack.map, stack.warp, stack.chain, size, { 0, size.z }, indexToPhysical, 2);
   ASSERT_EQ(start.warp.size(), std::size_t(3 * size.Voxels()));
   double      largest = 0, moved = 0;
   std::size_t at = 0;

@@ -39,14 +39,14 @@ Multiply(const double * matrix, const double * from, double * to)
   }
 }
 
-/** to = M from, voxel by voxel; false if a value is not finite. Both may be the same memory. */
+/** to = M from, for the planes of `to`; false if a value is not finite. Both may be the same memory. */
 template <typename TFrom>
 bool
 MultiplyWarp(const double * matrix, const WarpView<TFrom> & from, const WarpView<float> & to, unsigned threads)
 {
   std::atomic<bool> finite{ true };
-  ParallelFor(to.domain.z * to.domain.y, threads, [&](std::int64_t piece, unsigned) {
-    const std::int64_t y = piece % to.domain.y, z = piece / to.domain.y;
+  ParallelFor(to.planes * to.domain.y, threads, [&](std::int64_t piece, unsigned) {
+    const std::int64_t y = piece % to.domain.y, z = to.firstPlane + piece / to.domain.y;
     bool               rowIsFinite = true;
     for (std::int64_t x = 0; x < to.domain.x; ++x)
     {
@@ -100,6 +100,7 @@ MakeWarpedStart(const CompositeMap & map,
                 const WarpInput &    warp,
                 const WarpChain &    chain,
                 const Extent &       size,
+                const PlaneRange &   planes,
                 const AffineMap &    indexToPhysical,
                 unsigned             threads)
 {
@@ -114,10 +115,19 @@ MakeWarpedStart(const CompositeMap & map,
   {
     return start;
   }
-  start.warp.resize(std::size_t(3 * size.Voxels()));
-  const WarpView<float> u = WarpView<float>::Planar(start.warp.data(), size);
-  AffineMap             toWarp = linear.Inverse();
-  bool                  finite = true;
+  start.hasWarp = true;
+  start.planes = planes;
+  const std::int64_t count = (planes.end - planes.first) * size.x * size.y;
+  if (count == 0)
+  {
+    return start;
+  }
+  start.warp.resize(std::size_t(3 * count));
+  float * const         values = start.warp.data();
+  const WarpView<float> u =
+    WarpView<float>::Planar(values, values + count, values + 2 * count, size, planes.first, planes.end - planes.first);
+  AffineMap toWarp = linear.Inverse();
+  bool      finite = true;
   if (!chain.steps.empty())
   {
     FillResiduals(chain, map, u, threads);
