@@ -31,13 +31,6 @@
 namespace
 {
 
-ffdp::Extent
-ExtentOf(const itk::ImageBase<3> * grid)
-{
-  const auto size = grid->GetBufferedRegion().GetSize();
-  return { std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) };
-}
-
 template <typename TImage>
 void
 AllocateOn(TImage * image, const itk::ImageBase<3> * grid)

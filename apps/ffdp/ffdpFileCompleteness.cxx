@@ -18,15 +18,12 @@
 #include "ffdpFileCompleteness.h"
 
 #include "ffdpCommandError.h"
-#include "ffdpImageFiles.h"
+#include "ffdpVoxelLayout.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <sstream>
 #include <vector>
 #include <zlib.h>
 
@@ -65,59 +62,6 @@ CountUnzippedBytes(const std::string & file, std::uint64_t atLeast)
   return count;
 }
 
-/** What matters here of the header of a NIfTI-1 file. */
-struct NiftiHeader
-{
-  bool          known = false; ///< false for any other file
-  bool          little = true; ///< order of bytes
-  std::uint64_t voxelBytes = 0;
-  std::uint64_t firstVoxel = 0; ///< bytes before the voxels
-  std::uint64_t floatSize = 0;  ///< 4 or 8 for voxels of float or double, 0 for others
-};
-
-constexpr std::uint64_t NiftiHeaderBytes = 348;
-
-/** The type of the voxels in the file is not the one that ITK tells, which scales them. */
-NiftiHeader
-ReadNiftiHeader(const std::string & file)
-{
-  NiftiHeader   result;
-  unsigned char header[NiftiHeaderBytes] = {};
-  if (!EndsWith(file, ".nii") && !EndsWith(file, ".nii.gz"))
-  {
-    return result;
-  }
-  const gzFile in = gzopen(file.c_str(), "rb"); // reads plain files, too
-  const int    got = in ? gzread(in, header, sizeof(header)) : 0;
-  if (in)
-  {
-    gzclose(in);
-  }
-  const bool big = header[2] == 1 && header[3] == 0x5c; // 348
-  result.little = header[0] == 0x5c && header[1] == 1;
-  result.known = got == int(sizeof(header)) && (result.little || big);
-  const auto number = [&](int offset) {
-    const int low = header[result.little ? offset : offset + 1], high = header[result.little ? offset + 1 : offset];
-    return std::uint64_t(low + 256 * high);
-  };
-  constexpr int DimensionsAt = 40, TypeAt = 70, BitsAt = 72, OffsetAt = 108, Float = 16, Double = 64;
-  result.voxelBytes = number(BitsAt) / 8;
-  for (int axis = 1; axis <= int(std::min<std::uint64_t>(7, number(DimensionsAt))); ++axis)
-  {
-    result.voxelBytes *= number(DimensionsAt + 2 * axis);
-  }
-  result.floatSize = number(TypeAt) == Float ? 4 : number(TypeAt) == Double ? 8 : 0;
-  unsigned char bytes[4];
-  for (int i = 0; i < 4; ++i)
-  {
-    bytes[i] = header[OffsetAt + (result.little ? i : 3 - i)];
-  }
-  float offset;
-  std::memcpy(&offset, bytes, 4);
-  result.firstVoxel = offset > float(NiftiHeaderBytes) && offset < 1e9f ? std::uint64_t(offset) : NiftiHeaderBytes + 4;
-  return result;
-}
-
 /** Infinite and NaN are the numbers whose exponent has all bits set. */
 bool
 IsFiniteNumber(const unsigned char * bytes, std::uint64_t size, bool little)
@@ -128,21 +72,21 @@ IsFiniteNumber(const unsigned char * bytes, std::uint64_t size, bool little)
 
 /** The library that ITK reads NIfTI with makes zeros of what is not finite, so that only the file itself can tell. */
 void
-RequireFiniteNifti(const NiftiHeader & header, const std::string & file, const std::string & what)
+RequireFiniteNifti(const VoxelLayout & layout, std::uint64_t floatSize, const std::string & what)
 {
-  const gzFile               in = gzopen(file.c_str(), "rb");
+  const gzFile               in = gzopen(layout.file.c_str(), "rb"); // reads plain files, too
   std::vector<unsigned char> buffer(1 << 20);
   bool                       finite = true;
-  std::uint64_t              left = header.voxelBytes;
-  if (in && gzseek(in, z_off_t(header.firstVoxel), SEEK_SET) >= 0)
+  std::uint64_t              left = layout.bytes;
+  if (in && gzseek(in, z_off_t(layout.offset), SEEK_SET) >= 0)
   {
     for (int got = 1; finite && left > 0 && got > 0;)
     {
       got = gzread(in, buffer.data(), unsigned(std::min<std::uint64_t>(left, buffer.size())));
       left -= got > 0 ? std::uint64_t(got) : 0;
-      for (std::uint64_t i = 0; i + header.floatSize <= std::uint64_t(std::max(got, 0)); i += header.floatSize)
+      for (std::uint64_t i = 0; i + floatSize <= std::uint64_t(std::max(got, 0)); i += floatSize)
       {
-        finite = finite && IsFiniteNumber(buffer.data() + i, header.floatSize, header.little);
+        finite = finite && IsFiniteNumber(buffer.data() + i, floatSize, !layout.bigEndian);
       }
     }
   }
@@ -152,97 +96,46 @@ RequireFiniteNifti(const NiftiHeader & header, const std::string & file, const s
   }
   if (!finite)
   {
-    throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number");
-  }
-}
-
-void
-RequireBytes(std::uint64_t there, std::uint64_t needed, const std::string & file, const std::string & what)
-{
-  if (there < needed)
-  {
-    throw CommandError(what + " '" + file + "' is cut off: it holds " + std::to_string(there) + " bytes of " +
-                       std::to_string(needed));
-  }
-}
-
-/** The header of a MetaImage: lines of the form Key = Value, the last of which says where the voxels are. */
-std::map<std::string, std::string>
-ReadMetaHeader(std::istream & in)
-{
-  std::map<std::string, std::string> header;
-  for (std::string line; header.count("ElementDataFile") == 0 && std::getline(in, line);)
-  {
-    std::istringstream words(line);
-    std::string        key, equals, value;
-    words >> key >> equals;
-    std::getline(words >> std::ws, value);
-    value.erase(value.find_last_not_of(" \t\r") + 1);
-    header[key] = value;
-  }
-  return header;
-}
-
-std::uint64_t
-CountMetaVoxelBytes(std::map<std::string, std::string> & header)
-{
-  const std::map<std::string, std::uint64_t> sizes = {
-    { "MET_CHAR", 1 }, { "MET_UCHAR", 1 }, { "MET_SHORT", 2 },     { "MET_USHORT", 2 },     { "MET_INT", 4 },
-    { "MET_UINT", 4 }, { "MET_FLOAT", 4 }, { "MET_LONG_LONG", 8 }, { "MET_ULONG_LONG", 8 }, { "MET_DOUBLE", 8 }
-  };
-  const auto    size = sizes.find(header["ElementType"]);
-  std::uint64_t bytes = size == sizes.end() ? 0 : size->second;
-  for (const char * key : { "DimSize", "ElementNumberOfChannels" })
-  {
-    std::istringstream numbers(header[key]);
-    for (std::uint64_t number; numbers >> number;)
-    {
-      bytes *= number;
-    }
-  }
-  return bytes;
-}
-
-/** Compressed voxels are checked if the header says how many bytes they are; lists of files are not. */
-void
-RequireCompleteMeta(const std::string & file, const std::string & what)
-{
-  std::ifstream     in(file, std::ios::binary);
-  auto              header = ReadMetaHeader(in);
-  const std::string data = header["ElementDataFile"];
-  const bool        compressed = header["CompressedData"] == "True";
-  std::uint64_t     needed = compressed ? 0 : CountMetaVoxelBytes(header);
-  if (compressed)
-  {
-    std::istringstream(header["CompressedDataSize"]) >> needed;
-  }
-  std::error_code unknown;
-  const auto      local = data == "LOCAL" || data == "Local" || data == "local";
-  const auto      path = local ? fs::path(file) : fs::path(file).parent_path() / data;
-  const auto      size = fs::file_size(path, unknown);
-  if (!unknown)
-  {
-    RequireBytes(size, needed + (local ? std::uint64_t(in.tellg()) : 0), path.string(), what);
+    throw CommandError(what + " '" + layout.file + "' has voxels that are infinite or not a number");
   }
 }
 
 } // namespace
 
 void
+ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t there, std::uint64_t needed)
+{
+  throw CommandError(what + " '" + file + "' is cut off: it holds " + std::to_string(there) + " bytes of " +
+                     std::to_string(needed));
+}
+
+void
+RequirePlainBytes(const VoxelLayout & layout, const std::string & what)
+{
+  std::error_code     unknown;
+  const std::uint64_t there = fs::file_size(layout.file, unknown), needed = layout.offset + layout.bytes;
+  if (layout.storage != VoxelLayout::Storage::Gzip && !unknown && there < needed)
+  {
+    ThrowCutOff(layout.file, what, there, needed);
+  }
+}
+
+void
 RequireComplete(const std::string & file, const std::string & what)
 {
-  if (EndsWith(file, ".mha") || EndsWith(file, ".mhd"))
+  const auto layout = FindVoxels(file);
+  if (!layout)
   {
-    RequireCompleteMeta(file, what);
+    return;
   }
-  const NiftiHeader header = ReadNiftiHeader(file);
-  if (header.known)
+  RequirePlainBytes(*layout, what);
+  if (layout->storage == VoxelLayout::Storage::Gzip)
   {
-    const std::uint64_t needed = NiftiHeaderBytes + header.voxelBytes;
-    RequireBytes(EndsWith(file, ".gz") ? CountUnzippedBytes(file, needed) : std::uint64_t(fs::file_size(file)),
-                 needed,
-                 file,
-                 what);
+    const std::uint64_t needed = layout->offset + layout->bytes, there = CountUnzippedBytes(file, needed);
+    if (there < needed)
+    {
+      ThrowCutOff(file, what, there, needed);
+    }
   }
 }
 
@@ -250,9 +143,13 @@ void
 RequireSoundVoxels(const std::string & file, const std::string & what)
 {
   RequireComplete(file, what);
-  const NiftiHeader header = ReadNiftiHeader(file);
-  if (header.known && header.floatSize > 0)
+  const auto layout = FindVoxels(file);
+  if (layout && layout->componentsApart && layout->component == itk::IOComponentEnum::FLOAT)
   {
-    RequireFiniteNifti(header, file, what);
+    RequireFiniteNifti(*layout, sizeof(float), what);
+  }
+  if (layout && layout->componentsApart && layout->component == itk::IOComponentEnum::DOUBLE)
+  {
+    RequireFiniteNifti(*layout, sizeof(double), what);
   }
 }

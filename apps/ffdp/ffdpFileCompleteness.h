@@ -18,12 +18,23 @@
 #ifndef ffdpFileCompleteness_h
 #define ffdpFileCompleteness_h
 
+#include <cstdint>
 #include <string>
 
-/** Throws CommandError for a NIfTI file or a MetaImage that was cut off. ITK reads what there is, and leaves the rest
- * of the image as it was. `what` names the file in the message. */
+struct VoxelLayout;
+
+/** Throws CommandError for a NIfTI file, a MetaImage or a NRRD that was cut off. ITK reads what there is, and leaves
+ * the rest of the image as it was. `what` names the file in the message. */
 void
 RequireComplete(const std::string & file, const std::string & what);
+
+/** The same for a file whose voxels were found, except for one in gzip, which takes as long as to read it. */
+void
+RequirePlainBytes(const VoxelLayout & layout, const std::string & what);
+
+/** What RequireComplete() throws for a file with fewer bytes than it needs. */
+[[noreturn]] void
+ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t there, std::uint64_t needed);
 
 /** The same, and throws for a NIfTI file of floats with one that is infinite or not a number: ITK would read it as 0.
  * Such a file is unzipped once more for this. */

@@ -130,37 +130,9 @@ GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string 
 }
 
 FloatImage::Pointer
-ReadImage(const std::string & file, const std::string & what)
-{
-  const auto io = ReadImageHeader(file, what);
-  if (io->GetNumberOfComponents() != 1)
-  {
-    throw CommandError(what + " '" + file + "' has " + std::to_string(io->GetNumberOfComponents()) +
-                       " values per voxel; a scalar image is needed");
-  }
-  auto image = ReadVoxels<FloatImage>(file, what, io);
-  RequireFinite(image->GetBufferPointer(), image->GetBufferedRegion().GetNumberOfPixels(), file, what);
-  return image;
-}
-
-FloatImage::Pointer
 ReadGrid(const std::string & file, const std::string & what)
 {
   return GridOf(*ReadImageHeader(file, what, true), file, what);
-}
-
-FloatImage::Pointer
-ReadImageWithContrast(const std::string & file, const std::string & what)
-{
-  auto          image = ReadImage(file, what);
-  const float * voxels = image->GetBufferPointer();
-  const auto    count = image->GetBufferedRegion().GetNumberOfPixels();
-  const auto    range = std::minmax_element(voxels, voxels + count);
-  if (!(*range.first < *range.second))
-  {
-    throw CommandError(what + " '" + file + "' is constant: there is nothing to align");
-  }
-  return image;
 }
 
 bool
@@ -184,44 +156,6 @@ AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b)
     }
   }
   return same;
-}
-
-FloatImage::Pointer
-ReadMask(const std::string & file, const std::string & what, const FloatImage * image)
-{
-  auto mask = ReadImage(file, what);
-  if (!AreOnOneGrid(mask, image))
-  {
-    throw CommandError(what + " '" + file + "' is not on the grid of its image");
-  }
-  float *    voxels = mask->GetBufferPointer();
-  const auto count = mask->GetBufferedRegion().GetNumberOfPixels();
-  bool       any = false;
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    voxels[i] = voxels[i] != 0 ? 1.0f : 0.0f;
-    any = any || voxels[i] != 0;
-  }
-  if (!any)
-  {
-    throw CommandError(what + " '" + file + "' is empty");
-  }
-  return mask;
-}
-
-FieldImage::Pointer
-ReadField(const std::string & file)
-{
-  const std::string what = "displacement field";
-  const auto        io = ReadImageHeader(file, what);
-  if (io->GetNumberOfComponents() != 3)
-  {
-    throw CommandError(what + " '" + file + "' does not have three values per voxel");
-  }
-  auto field = ReadVoxels<FieldImage>(file, what, io);
-  RequireFinite(
-    field->GetBufferPointer()->GetDataPointer(), 3 * field->GetBufferedRegion().GetNumberOfPixels(), file, what);
-  return field;
 }
 
 void
@@ -286,10 +220,10 @@ RequireWritableImage(const std::string & file)
 ffdp::PlacedImage
 PlaceImage(const FloatImage * image)
 {
-  const auto        size = image->GetBufferedRegion().GetSize();
-  ffdp::PlacedImage placed;
-  placed.voxels = ffdp::VolumeView<const float>(
-    image->GetBufferPointer(), ffdp::Extent{ std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) });
+  const ffdp::PlaneRange planes = PlanesOf(image);
+  ffdp::PlacedImage      placed;
+  placed.voxels =
+    ffdp::VolumeView<const float>(image->GetBufferPointer(), ExtentOf(image), planes.first, planes.end - planes.first);
   placed.indexToPhysical = IndexToPhysical(image);
   return placed;
 }

@@ -48,29 +48,13 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
 FloatImage::Pointer
 GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what);
 
-/** Reads an image of two or three dimensions (2-D: one plane). `what` names it in messages, like "fixed image".
- * Throws CommandError for a file that is missing, broken, no image, not scalar, or has voxels that are not finite. */
-FloatImage::Pointer
-ReadImage(const std::string & file, const std::string & what);
-
 /** An image without voxels, with the grid of a file (of the first volume, if it is a series). */
 FloatImage::Pointer
 ReadGrid(const std::string & file, const std::string & what);
 
-/** ReadImage(), and refuses an image without contrast: nothing can be aligned with it. */
-FloatImage::Pointer
-ReadImageWithContrast(const std::string & file, const std::string & what);
-
 /** Same size and place, up to a thousandth. */
 bool
 AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b);
-
-/** A mask for an image: 1 where the file is not 0. It must have the grid of that image. */
-FloatImage::Pointer
-ReadMask(const std::string & file, const std::string & what, const FloatImage * image);
-
-FieldImage::Pointer
-ReadField(const std::string & file);
 
 void
 WriteImage(const FloatImage * image, const std::string & file);
@@ -99,7 +83,8 @@ RequireWritableFile(const std::string & file);
 void
 RequireWritableImage(const std::string & file);
 
-/** Voxels in place, no copy: the image must live as long as the view. */
+/** Voxels in place, no copy: the image must live as long as the view. The planes that are in memory may be a part of
+ * the image. */
 ffdp::PlacedImage
 PlaceImage(const FloatImage * image);
 

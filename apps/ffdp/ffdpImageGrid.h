@@ -19,6 +19,8 @@
 #define ffdpImageGrid_h
 
 #include "ffdpAffineMap.h"
+#include "ffdpCommunicator.h"
+#include "ffdpPartition.h"
 
 #include "itkImageBase.h"
 
@@ -39,6 +41,40 @@ IndexToPhysical(const itk::ImageBase<3> * image)
     map.offset[i] = origin[i];
   }
   return map;
+}
+
+/** Of the whole image, whichever planes are in memory. */
+inline ffdp::Extent
+ExtentOf(const itk::ImageBase<3> * image)
+{
+  const auto size = image->GetLargestPossibleRegion().GetSize();
+  return { std::int64_t(size[0]), std::int64_t(size[1]), std::int64_t(size[2]) };
+}
+
+/** The planes that are in memory. */
+inline ffdp::PlaneRange
+PlanesOf(const itk::ImageBase<3> * image)
+{
+  const auto region = image->GetBufferedRegion();
+  return { region.GetIndex(2), region.GetIndex(2) + std::int64_t(region.GetSize(2)) };
+}
+
+/** An image with the geometry of a grid and room for the planes that this rank owns, which may be none. */
+template <typename TImage>
+typename TImage::Pointer
+MakeOwnPlanes(const itk::ImageBase<3> * grid, const ffdp::Communicator & communicator)
+{
+  const auto owned = ffdp::Partition(ExtentOf(grid).z, communicator.Size()).Owned(communicator.Rank());
+  auto       region = grid->GetLargestPossibleRegion();
+  auto       image = TImage::New();
+  image->CopyInformation(grid);
+  image->SetLargestPossibleRegion(region);
+  region.SetIndex(2, owned.first);
+  region.SetSize(2, itk::SizeValueType(owned.end - owned.first));
+  image->SetBufferedRegion(region);
+  image->SetRequestedRegion(region);
+  image->Allocate();
+  return image;
 }
 
 #endif

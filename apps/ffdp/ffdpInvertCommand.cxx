@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
+#include "ffdpImageReading.h"
 
 #include <cmath>
 #include <cstdio>

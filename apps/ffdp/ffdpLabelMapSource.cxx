@@ -19,6 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageGrid.h"
+#include "ffdpImageReading.h"
 
 #include <algorithm>
 #include <cmath>

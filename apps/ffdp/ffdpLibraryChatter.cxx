@@ -21,8 +21,16 @@
 #include <iostream>
 #include <unistd.h>
 
+namespace
+{
+
+std::recursive_mutex theStderr;
+
+} // namespace
+
 LibraryChatter::LibraryChatter()
-  : m_Kept(std::tmpfile())
+  : m_Alone(theStderr)
+  , m_Kept(std::tmpfile())
   , m_Exceptions(std::uncaught_exceptions())
 {
   if (m_Kept)

@@ -19,10 +19,12 @@
 #define ffdpLibraryChatter_h
 
 #include <cstdio>
+#include <mutex>
 
 /** Libraries that read and write files print what goes wrong on stderr, in lines of their own, where this program says
  * it in one. While such an object lives, stderr goes to a file; what it holds is printed afterwards, unless an
- * exception ends the scope: then it is dropped. */
+ * exception ends the scope: then it is dropped. There is one stderr, and not all of these libraries can be called on
+ * several threads: while it lives, other threads wait with theirs. */
 class LibraryChatter
 {
 public:
@@ -33,9 +35,10 @@ public:
   operator=(const LibraryChatter &) = delete;
 
 private:
-  std::FILE * m_Kept;
-  int         m_Stderr = -1;
-  int         m_Exceptions;
+  std::unique_lock<std::recursive_mutex> m_Alone;
+  std::FILE *                            m_Kept;
+  int                                    m_Stderr = -1;
+  int                                    m_Exceptions;
 };
 
 #endif

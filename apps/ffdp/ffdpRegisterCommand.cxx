@@ -118,7 +118,8 @@ RunRegister(const RegisterOptions & options)
   {
     RequireMemory(DescribeProblem(options, list));
   }
-  const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs);
+  const auto           self = ffdp::MakeSelfCommunicator();
+  const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, *self);
   StopIfInterrupted();
   const double secondsReading = watch.Lap();
   RunLog       log(options.logJson);

@@ -17,11 +17,15 @@
  *=========================================================================*/
 #include "ffdpRegisterInputs.h"
 
+#include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
+#include "ffdpImageGrid.h"
+#include "ffdpImageReading.h"
 #include "ffdpStageText.h"
 #include "ffdpTransformFiles.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace
@@ -35,8 +39,9 @@ const char * const StartOption = "--initial-moving-transform";
 class ImageShelf
 {
 public:
-  explicit ImageShelf(std::vector<FloatImage::Pointer> & keep)
+  ImageShelf(std::vector<FloatImage::Pointer> & keep, ffdp::Communicator & communicator)
     : m_Keep(keep)
+    , m_Communicator(communicator)
   {}
   FloatImage::Pointer
   Get(const std::string & file, const std::string & what)
@@ -44,7 +49,7 @@ public:
     FloatImage::Pointer & image = m_Images[file];
     if (!image)
     {
-      image = ReadImageWithContrast(file, what);
+      image = ReadImageWithContrast(file, what, m_Communicator);
       m_Keep.push_back(image);
     }
     return image;
@@ -53,12 +58,13 @@ public:
 private:
   std::map<std::string, FloatImage::Pointer> m_Images;
   std::vector<FloatImage::Pointer> &         m_Keep;
+  ffdp::Communicator &                       m_Communicator;
 };
 
 void
-ReadPairs(const std::vector<ImageNames> & names, RegisterInputs & inputs)
+ReadPairs(const std::vector<ImageNames> & names, ffdp::Communicator & communicator, RegisterInputs & inputs)
 {
-  ImageShelf shelf(inputs.others);
+  ImageShelf shelf(inputs.others, communicator);
   for (const ImageNames & files : names)
   {
     const auto fixed = shelf.Get(files.fixed, "fixed image");
@@ -81,12 +87,15 @@ ReadPairs(const std::vector<ImageNames> & names, RegisterInputs & inputs)
 
 /** Where the comparison is made, in all pairs. */
 void
-ReadMasks(const RegisterOptions & options, const std::vector<ImageNames> & names, RegisterInputs & inputs)
+ReadMasks(const RegisterOptions &         options,
+          const std::vector<ImageNames> & names,
+          ffdp::Communicator &            communicator,
+          RegisterInputs &                inputs)
 {
   const MaskNames masks = FindMasks(options);
   if (!masks.fixed.empty())
   {
-    inputs.others.push_back(ReadMask(masks.fixed, "fixed mask", inputs.fixed));
+    inputs.others.push_back(ReadMask(masks.fixed, "fixed mask", inputs.fixed, communicator));
     for (ffdp::ImagePair & pair : inputs.pairs)
     {
       pair.fixedMask = PlaceImage(inputs.others.back()).voxels;
@@ -94,7 +103,7 @@ ReadMasks(const RegisterOptions & options, const std::vector<ImageNames> & names
   }
   if (!masks.moving.empty())
   {
-    inputs.others.push_back(ReadMask(masks.moving, "moving mask", inputs.moving));
+    inputs.others.push_back(ReadMask(masks.moving, "moving mask", inputs.moving, communicator));
     const auto placed = PlaceImage(inputs.others.back());
     for (std::size_t i = 0; i < inputs.pairs.size(); ++i)
     {
@@ -116,21 +125,24 @@ PhysicalOf(const FloatImage * image, const Point & index)
 Point
 MiddleOf(const FloatImage * image)
 {
-  const auto size = image->GetBufferedRegion().GetSize();
-  return PhysicalOf(image, { { 0.5 * (size[0] - 1.0), 0.5 * (size[1] - 1.0), 0.5 * (size[2] - 1.0) } });
+  const ffdp::Extent size = ExtentOf(image);
+  return PhysicalOf(image, { { 0.5 * double(size.x - 1), 0.5 * double(size.y - 1), 0.5 * double(size.z - 1) } });
 }
 
-/** Of the intensities above the smallest. */
+/** Of the intensities above the smallest. Sums per plane are added in the order of planes, for any number of ranks. */
 Point
-CenterOfMass(const FloatImage * image)
+CenterOfMass(const FloatImage * image, ffdp::Communicator & communicator)
 {
   const auto    voxels = PlaceImage(image).voxels;
   const float * begin = voxels.data;
-  const float   smallest = *std::min_element(begin, begin + voxels.domain.Voxels());
-  double        mass = 0;
-  Point         sum{ { 0, 0, 0 } };
-  for (std::int64_t z = 0; z < voxels.domain.z; ++z)
+  const float * end = begin + voxels.planes * voxels.planeStride;
+  double smallest = begin < end ? -double(*std::min_element(begin, end)) : -std::numeric_limits<double>::infinity();
+  communicator.Maximum(&smallest, 1);
+  smallest = -smallest;
+  std::vector<double> planeSums; // mass and the three moments of each
+  for (std::int64_t z = voxels.firstPlane; z < voxels.EndPlane(); ++z)
   {
+    double mass = 0, moment[2] = { 0, 0 };
     for (std::int64_t y = 0; y < voxels.domain.y; ++y)
     {
       const float * row = voxels.Row(y, z);
@@ -142,21 +154,33 @@ CenterOfMass(const FloatImage * image)
         rowMoment += weight * double(x);
       }
       mass += rowMass;
-      sum[0] += rowMoment;
-      sum[1] += rowMass * double(y);
-      sum[2] += rowMass * double(z);
+      moment[0] += rowMoment;
+      moment[1] += rowMass * double(y);
     }
+    planeSums.insert(planeSums.end(), { mass, moment[0], moment[1], mass * double(z) });
   }
-  return PhysicalOf(image, { { sum[0] / mass, sum[1] / mass, sum[2] / mass } });
+  double                    sum[4] = { 0, 0, 0, 0 };
+  const std::vector<double> all = communicator.Gather(planeSums);
+  for (std::size_t i = 0; i < all.size(); ++i)
+  {
+    sum[i % 4] += all[i];
+  }
+  return PhysicalOf(image, { { sum[1] / sum[0], sum[2] / sum[0], sum[3] / sum[0] } });
 }
 
 /** The shift that brings a place of the fixed image to that of the moving one: ANTs' 0 middles, 1 centers of mass, 2
  * origins. */
 ffdp::AffineMap
-AlignPlaces(const Source & source, const std::string & which, const FloatImage * fixed, const FloatImage * moving)
+AlignPlaces(const Source &       source,
+            const std::string &  which,
+            const FloatImage *   fixed,
+            const FloatImage *   moving,
+            ffdp::Communicator & communicator)
 {
   const auto place = [&](const FloatImage * image) {
-    return which == "0" ? MiddleOf(image) : which == "1" ? CenterOfMass(image) : PhysicalOf(image, { { 0, 0, 0 } });
+    return which == "0"   ? MiddleOf(image)
+           : which == "1" ? CenterOfMass(image, communicator)
+                          : PhysicalOf(image, { { 0, 0, 0 } });
   };
   if (which != "0" && which != "1" && which != "2")
   {
@@ -171,28 +195,47 @@ AlignPlaces(const Source & source, const std::string & which, const FloatImage *
   return map;
 }
 
+/** Rank 0 reads the file, for all. */
+ffdp::AffineMap
+ReadLinearForAll(const std::string & file, ffdp::Communicator & communicator)
+{
+  ffdp::AffineMap     map;
+  std::vector<double> numbers;
+  DoOnFirst(communicator, [&] {
+    map = ReadLinear(file);
+    numbers.assign(map.matrix, map.matrix + 9);
+    numbers.insert(numbers.end(), map.offset, map.offset + 3);
+  });
+  numbers = communicator.Gather(numbers);
+  std::copy_n(numbers.begin(), 9, map.matrix);
+  std::copy_n(numbers.begin() + 9, 3, map.offset);
+  return map;
+}
+
 /** FILE, [FILE,1] for its inverse, [FIXED,MOVING,0|1|2] or [0|1|2]. */
 ffdp::AffineMap
-ReadLinearStart(const Source & source, RegisterInputs & inputs)
+ReadLinearStart(const Source & source, ffdp::Communicator & communicator, RegisterInputs & inputs)
 {
   if (source.text.front() != '[')
   {
-    return ReadLinear(source.text);
+    return ReadLinearForAll(source.text, communicator);
   }
   const Words fields = SplitList(source.text);
   if (fields.size() == 1)
   {
-    return AlignPlaces(source, fields[0], inputs.fixed, inputs.moving);
+    return AlignPlaces(source, fields[0], inputs.fixed, inputs.moving, communicator);
   }
   if (fields.size() == 3)
   {
-    return AlignPlaces(source, fields[2], ReadImage(fields[0], "fixed image"), ReadImage(fields[1], "moving image"));
+    const auto fixed = ReadImage(fields[0], "fixed image", communicator);
+    const auto moving = ReadImage(fields[1], "moving image", communicator);
+    return AlignPlaces(source, fields[2], fixed, moving, communicator);
   }
   if (fields.size() != 2 || (fields[1] != "0" && fields[1] != "1"))
   {
     source.Refuse("is not of the form FILE, [FILE,1] or [FIXED,MOVING,1]");
   }
-  const ffdp::AffineMap map = ReadLinear(fields[0]);
+  const ffdp::AffineMap map = ReadLinearForAll(fields[0], communicator);
   return fields[1] == "1" ? map.Inverse() : map;
 }
 
@@ -211,17 +254,17 @@ IsWarp(const std::string & file)
 
 /** From a field in mm to planar displacements in voxels. */
 void
-ReadStartWarp(const std::string & file, RegisterInputs & inputs)
+ReadStartWarp(const std::string & file, ffdp::Communicator & communicator, RegisterInputs & inputs)
 {
-  const auto field = ReadField(file);
+  const auto field = ReadField(file, communicator);
   if (!AreOnOneGrid(field, inputs.fixed))
   {
     throw CommandError("displacement field '" + file + "' is not on the grid of the fixed image");
   }
   const ffdp::PlacedImage fixed = PlaceImage(inputs.fixed);
   const ffdp::AffineMap   toVoxels = fixed.indexToPhysical.Inverse();
-  const auto              count = std::size_t(fixed.voxels.domain.Voxels());
-  inputs.startWarp.resize(3 * count);
+  const auto              count = std::size_t(fixed.voxels.planes * fixed.voxels.planeStride);
+  inputs.startWarp.resize(std::max<std::size_t>(1, 3 * count)); // a rank without planes has a warp all the same
   for (std::size_t i = 0; i < count; ++i)
   {
     const auto & v = field->GetBufferPointer()[i];
@@ -231,12 +274,14 @@ ReadStartWarp(const std::string & file, RegisterInputs & inputs)
       inputs.startWarp[c * count + i] = float(row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
     }
   }
-  inputs.start.warp = ffdp::WarpView<const float>::Planar(inputs.startWarp.data(), fixed.voxels.domain);
+  const float * const u = inputs.startWarp.data();
+  inputs.start.warp = ffdp::WarpView<const float>::Planar(
+    u, u + count, u + 2 * count, fixed.voxels.domain, fixed.voxels.firstPlane, fixed.voxels.planes);
 }
 
 /** In the order of `ffdp apply`: what stands first is applied to a point of the fixed image first. */
 void
-ReadStart(const std::vector<std::string> & entries, RegisterInputs & inputs)
+ReadStart(const std::vector<std::string> & entries, ffdp::Communicator & communicator, RegisterInputs & inputs)
 {
   for (std::size_t i = 0; i < entries.size(); ++i)
   {
@@ -247,7 +292,7 @@ ReadStart(const std::vector<std::string> & entries, RegisterInputs & inputs)
     }
     if (!IsWarp(source.text))
     {
-      inputs.start.affine = ffdp::Compose(ReadLinearStart(source, inputs), inputs.start.affine);
+      inputs.start.affine = ffdp::Compose(ReadLinearStart(source, communicator, inputs), inputs.start.affine);
     }
     else if (i > 0)
     {
@@ -255,7 +300,7 @@ ReadStart(const std::vector<std::string> & entries, RegisterInputs & inputs)
     }
     else
     {
-      ReadStartWarp(source.text, inputs);
+      ReadStartWarp(source.text, communicator, inputs);
     }
   }
 }
@@ -291,11 +336,13 @@ StartsFromWarp(const RegisterOptions & options)
 }
 
 RegisterInputs
-ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs)
+ReadRegisterInputs(const RegisterOptions &         options,
+                   const std::vector<ImageNames> & pairs,
+                   ffdp::Communicator &            communicator)
 {
   RegisterInputs inputs;
-  ReadPairs(pairs, inputs);
-  ReadMasks(options, pairs, inputs);
-  ReadStart(options.start, inputs);
+  ReadPairs(pairs, communicator, inputs);
+  ReadMasks(options, pairs, communicator, inputs);
+  ReadStart(options.start, communicator, inputs);
   return inputs;
 }

@@ -21,7 +21,8 @@
 #include "ffdpImageFiles.h"
 #include "ffdpRegisterOptions.h"
 
-/** The images, masks and the start of a registration, read and checked, and what keeps them in memory. */
+/** The images, masks and the start of a registration, read and checked, and what keeps them in memory: the planes that
+ * this rank owns. */
 struct RegisterInputs
 {
   FloatImage::Pointer              fixed, moving; ///< of the first pair
@@ -44,7 +45,10 @@ FindMasks(const RegisterOptions & options);
 bool
 StartsFromWarp(const RegisterOptions & options);
 
+/** All ranks make the call. */
 RegisterInputs
-ReadRegisterInputs(const RegisterOptions & options, const std::vector<ImageNames> & pairs);
+ReadRegisterInputs(const RegisterOptions &         options,
+                   const std::vector<ImageNames> & pairs,
+                   ffdp::Communicator &            communicator);
 
 #endif

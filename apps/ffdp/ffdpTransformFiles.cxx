@@ -18,6 +18,7 @@
 #include "ffdpTransformFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageReading.h"
 #include "ffdpLibraryChatter.h"
 
 #include "itkAffineTransform.h"

@@ -19,13 +19,10 @@
 #define ffdpTypedImages_h
 
 #include "ffdpCommandError.h"
-#include "ffdpFileCompleteness.h"
 #include "ffdpImageFiles.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputFiles.h"
 
-#include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
 
 #include <algorithm>
@@ -34,30 +31,6 @@
 #include <type_traits>
 
 /** Images with the type of voxels that their file has. */
-
-/** The voxels of a file whose header was read, converted to those of TImage. */
-template <typename TImage>
-typename TImage::Pointer
-ReadVoxels(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
-{
-  RequireSoundVoxels(file, what);
-  auto reader = itk::ImageFileReader<TImage>::New();
-  reader->SetFileName(file);
-  reader->SetImageIO(io);
-  try
-  {
-    const LibraryChatter chatter;
-    reader->Update();
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw CommandError(what + " '" + file + "' cannot be read: " + OneLine(error));
-  }
-  typename TImage::Pointer image = reader->GetOutput();
-  image->DisconnectPipeline();
-  image->CopyInformation(GridOf(*io, file, what));
-  return image;
-}
 
 /** Throws CommandError if one of the values is infinite or not a number. */
 template <typename T>

@@ -1,0 +1,402 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpPlaneSource.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpFileCompleteness.h"
+#include "ffdpLibraryChatter.h"
+#include "ffdpTypedImages.h"
+#include "ffdpVoxelLayout.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <unistd.h>
+#include <vector>
+#include <zlib.h>
+
+namespace
+{
+
+using Type = itk::IOComponentEnum;
+using Storage = VoxelLayout::Storage;
+
+/** ITK's rule for the slope and the intercept of NIfTI. */
+bool
+IsScaled(const VoxelLayout & layout)
+{
+  constexpr double Epsilon = std::numeric_limits<double>::epsilon();
+  return std::abs(layout.slope) > Epsilon &&
+         (std::abs(layout.slope - 1) > Epsilon || std::abs(layout.intercept) > Epsilon);
+}
+
+bool
+IsBigEndianMachine()
+{
+  const std::uint16_t one = 1;
+  unsigned char       first;
+  std::memcpy(&first, &one, 1);
+  return first == 0;
+}
+
+/** Scaling in the type that ITK scales in. */
+template <typename TScaled, typename T>
+float
+Scale(T value, double slope, double intercept)
+{
+  double scaled = double(TScaled(value)) * slope;
+  scaled += intercept;
+  return float(TScaled(scaled));
+}
+
+/** From values as they are stored to floats. */
+template <typename T, typename TChange>
+void
+ConvertValues(const unsigned char * from, std::int64_t count, bool swap, float * to, const TChange & change)
+{
+  for (std::int64_t i = 0; i < count; ++i, from += sizeof(T))
+  {
+    unsigned char bytes[sizeof(T)];
+    std::memcpy(bytes, from, sizeof(T));
+    if (swap)
+    {
+      std::reverse(bytes, bytes + sizeof(T));
+    }
+    T value;
+    std::memcpy(&value, bytes, sizeof(T));
+    to[i] = change(value);
+  }
+}
+
+std::size_t
+SizeOf(Type component)
+{
+  return VisitComponentType(component, [](auto zero) { return sizeof(zero); });
+}
+
+/** How many values there are in a file and how they become floats. */
+struct StoredValues
+{
+  VoxelLayout  layout;
+  std::int64_t perPlane = 0, perVolume = 0;
+  bool         scaled = false;
+  bool         scaledInDouble = false;
+
+  std::int64_t
+  PlaceOf(int volume, const ffdp::PlaneRange & planes) const
+  {
+    return volume * perVolume + planes.first * perPlane;
+  }
+
+  void
+  Convert(const unsigned char * from, std::int64_t count, float * to) const
+  {
+    const bool swap = layout.bigEndian != IsBigEndianMachine();
+    VisitComponentType(layout.component, [&](auto zero) {
+      using T = decltype(zero);
+      if (!scaled)
+      {
+        ConvertValues<T>(from, count, swap, to, [](T value) { return float(value); });
+      }
+      else if (scaledInDouble)
+      {
+        ConvertValues<T>(
+          from, count, swap, to, [&](T value) { return Scale<double>(value, layout.slope, layout.intercept); });
+      }
+      else
+      {
+        ConvertValues<T>(
+          from, count, swap, to, [&](T value) { return Scale<float>(value, layout.slope, layout.intercept); });
+      }
+    });
+  }
+};
+
+constexpr std::int64_t ValuesAtOnce = 1 << 18; // while they are converted
+
+/** Voxels that lie in a file as they are. */
+class RawPlanes : public PlaneSource
+{
+public:
+  RawPlanes(const StoredValues & values, int valuesPerVoxel, int volumes, const std::string & what)
+    : PlaneSource(valuesPerVoxel, volumes)
+    , m_Values(values)
+    , m_What(what)
+    , m_File(open(values.layout.file.c_str(), O_RDONLY | O_CLOEXEC))
+  {
+    if (m_File < 0)
+    {
+      throw CommandError(what + " '" + values.layout.file + "' cannot be opened: " + std::strerror(errno));
+    }
+  }
+  ~RawPlanes() override { close(m_File); }
+
+  bool
+  IsRandomAccess() const override
+  {
+    return true;
+  }
+  void
+  Read(int volume, const ffdp::PlaneRange & planes, float * to) override
+  {
+    const auto         size = std::int64_t(SizeOf(m_Values.layout.component));
+    const std::int64_t first = m_Values.PlaceOf(volume, planes);
+    const std::int64_t count = (planes.end - planes.first) * m_Values.perPlane;
+    m_Buffer.resize(std::size_t(std::min(count, ValuesAtOnce) * size));
+    for (std::int64_t done = 0; done < count; done += ValuesAtOnce)
+    {
+      const std::int64_t now = std::min(ValuesAtOnce, count - done);
+      this->ReadBytes(m_Values.layout.offset + std::uint64_t((first + done) * size), std::size_t(now * size));
+      m_Values.Convert(m_Buffer.data(), now, to + done);
+    }
+  }
+
+private:
+  void
+  ReadBytes(std::uint64_t from, std::size_t count)
+  {
+    for (std::size_t got = 0; got < count;)
+    {
+      const ssize_t now = pread(m_File, m_Buffer.data() + got, count - got, off_t(from + got));
+      if (now < 0 && errno == EINTR)
+      {
+        continue;
+      }
+      if (now < 0)
+      {
+        throw CommandError(m_What + " '" + m_Values.layout.file + "' cannot be read: " + std::strerror(errno));
+      }
+      if (now == 0)
+      {
+        ThrowCutOff(m_Values.layout.file, m_What, from + got, m_Values.layout.offset + m_Values.layout.bytes);
+      }
+      got += std::size_t(now);
+    }
+  }
+
+  StoredValues               m_Values;
+  std::string                m_What;
+  int                        m_File;
+  std::vector<unsigned char> m_Buffer;
+};
+
+/** Voxels of a file in gzip. */
+class ZippedPlanes : public PlaneSource
+{
+public:
+  ZippedPlanes(const StoredValues & values, int valuesPerVoxel, int volumes, const std::string & what)
+    : PlaneSource(valuesPerVoxel, volumes)
+    , m_Values(values)
+    , m_What(what)
+    , m_File(gzopen(values.layout.file.c_str(), "rb"))
+  {
+    if (!m_File)
+    {
+      throw CommandError(what + " '" + values.layout.file + "' cannot be opened: " + std::strerror(errno));
+    }
+    gzbuffer(m_File, 1 << 17);
+  }
+  ~ZippedPlanes() override { gzclose(m_File); }
+
+  bool
+  IsRandomAccess() const override
+  {
+    return false;
+  }
+  void
+  Read(int volume, const ffdp::PlaneRange & planes, float * to) override
+  {
+    const auto         size = std::int64_t(SizeOf(m_Values.layout.component));
+    const std::int64_t first = m_Values.PlaceOf(volume, planes);
+    const std::int64_t count = (planes.end - planes.first) * m_Values.perPlane;
+    m_Buffer.resize(std::size_t(std::min(count, ValuesAtOnce) * size));
+    this->SkipTo(m_Values.layout.offset + std::uint64_t(first * size));
+    for (std::int64_t done = 0; done < count; done += ValuesAtOnce)
+    {
+      const std::int64_t now = std::min(ValuesAtOnce, count - done);
+      this->ReadBytes(std::size_t(now * size));
+      m_Values.Convert(m_Buffer.data(), now, to + done);
+    }
+    if (m_Place == m_Values.layout.offset + m_Values.layout.bytes)
+    {
+      this->CheckSum();
+    }
+  }
+
+private:
+  void
+  SkipTo(std::uint64_t place)
+  {
+    while (m_Place < place)
+    {
+      this->ReadBytes(std::size_t(std::min<std::uint64_t>(place - m_Place, m_Buffer.size())));
+    }
+  }
+  void
+  ReadBytes(std::size_t count)
+  {
+    const int got = gzread(m_File, m_Buffer.data(), unsigned(count));
+    m_Place += std::uint64_t(std::max(got, 0));
+    if (got < 0)
+    {
+      this->ThrowBroken();
+    }
+    if (std::size_t(got) < count)
+    {
+      ThrowCutOff(m_Values.layout.file, m_What, m_Place, m_Values.layout.offset + m_Values.layout.bytes);
+    }
+  }
+  /** The library compares it when it comes to the end, which is behind the last voxel. */
+  void
+  CheckSum()
+  {
+    unsigned char next;
+    if (gzread(m_File, &next, 1) < 0)
+    {
+      this->ThrowBroken();
+    }
+  }
+  [[noreturn]] void
+  ThrowBroken()
+  {
+    int number = Z_OK;
+    gzerror(m_File, &number);
+    if (number == Z_BUF_ERROR)
+    {
+      ThrowCutOff(m_Values.layout.file, m_What, m_Place, m_Values.layout.offset + m_Values.layout.bytes);
+    }
+    throw CommandError(m_What + " '" + m_Values.layout.file + "' is broken: it cannot be unzipped");
+  }
+
+  StoredValues               m_Values;
+  std::string                m_What;
+  gzFile                     m_File;
+  std::uint64_t              m_Place = 0; ///< in what the file holds
+  std::vector<unsigned char> m_Buffer;
+};
+
+/** What ITK reads: the planes that are asked for, or the whole image at first, with the type that it has. */
+class LibraryPlanes : public PlaneSource
+{
+public:
+  LibraryPlanes(const itk::ImageIOBase::Pointer & io, const std::string & file, const std::string & what)
+    : PlaneSource(int(io->GetNumberOfComponents()), 1)
+    , m_IO(io)
+    , m_Error(what + " '" + file + "' cannot be read: ")
+    , m_Streams(io->GetNameOfClass() == std::string("HDF5ImageIO"))
+  {}
+
+  bool
+  IsRandomAccess() const override
+  {
+    return m_Streams;
+  }
+  void
+  Read(int, const ffdp::PlaneRange & planes, float * to) override
+  {
+    const std::int64_t all = m_IO->GetNumberOfDimensions() > 2 ? std::int64_t(m_IO->GetDimensions(2)) : 1;
+    const auto         perPlane = std::int64_t(m_IO->GetImageSizeInComponents()) / all;
+    if (m_Streams || m_Buffer.empty())
+    {
+      this->Load(m_Streams ? planes : ffdp::PlaneRange{ 0, all });
+    }
+    const std::int64_t skip = m_Streams ? 0 : planes.first * perPlane;
+    VisitComponentType(m_IO->GetComponentType(), [&](auto zero) {
+      using T = decltype(zero);
+      const T * const values = reinterpret_cast<const T *>(m_Buffer.data()) + skip;
+      std::transform(values, values + (planes.end - planes.first) * perPlane, to, [](T value) { return float(value); });
+    });
+  }
+
+private:
+  void
+  Load(const ffdp::PlaneRange & planes)
+  {
+    itk::ImageIORegion region(m_IO->GetNumberOfDimensions());
+    for (unsigned int axis = 0; axis < m_IO->GetNumberOfDimensions(); ++axis)
+    {
+      region.SetIndex(axis, axis == 2 ? planes.first : 0);
+      region.SetSize(axis, axis == 2 ? itk::SizeValueType(planes.end - planes.first) : m_IO->GetDimensions(axis));
+    }
+    m_IO->SetIORegion(region);
+    m_Buffer.resize(std::size_t(region.GetNumberOfPixels()) * m_IO->GetNumberOfComponents() *
+                    SizeOf(m_IO->GetComponentType()));
+    try
+    {
+      const LibraryChatter chatter;
+      m_IO->Read(m_Buffer.data());
+    }
+    catch (const itk::ExceptionObject & error)
+    {
+      throw CommandError(m_Error + OneLine(error));
+    }
+  }
+
+  itk::ImageIOBase::Pointer m_IO;
+  std::string               m_Error;
+  bool                      m_Streams;
+  std::vector<char>         m_Buffer;
+};
+
+/** Whether what was found in the file is what ITK says is in it, so that it can be read without ITK. */
+bool
+IsUnderstood(const VoxelLayout & layout, const itk::ImageIOBase & io)
+{
+  if (layout.storage == Storage::Other || layout.onlyItkKnows || layout.component == Type::UNKNOWNCOMPONENTTYPE ||
+      layout.bytes != std::uint64_t(io.GetImageSizeInComponents()) * SizeOf(layout.component))
+  {
+    return false;
+  }
+  const bool vectors = io.GetNumberOfComponents() > 1;
+  const bool floats = io.GetComponentType() == Type::FLOAT || io.GetComponentType() == Type::DOUBLE;
+  return !IsScaled(layout) || (!vectors && floats);
+}
+
+} // namespace
+
+std::unique_ptr<PlaneSource>
+OpenPlanes(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
+{
+  const auto layout = FindVoxels(file);
+  if (layout)
+  {
+    RequirePlainBytes(*layout, what);
+  }
+  if (!layout || !IsUnderstood(*layout, *io))
+  {
+    RequireSoundVoxels(file, what);
+    return std::make_unique<LibraryPlanes>(io, file, what);
+  }
+  const auto   components = int(io->GetNumberOfComponents());
+  const int    volumes = layout->componentsApart ? components : 1;
+  const auto   planes = io->GetNumberOfDimensions() > 2 ? std::int64_t(io->GetDimensions(2)) : 1;
+  StoredValues values;
+  values.layout = *layout;
+  values.perVolume = std::int64_t(io->GetImageSizeInComponents()) / volumes;
+  values.perPlane = values.perVolume / planes;
+  values.scaled = IsScaled(*layout);
+  values.scaledInDouble = io->GetComponentType() == Type::DOUBLE;
+  if (layout->storage == Storage::Gzip)
+  {
+    return std::make_unique<ZippedPlanes>(values, components / volumes, volumes, what);
+  }
+  return std::make_unique<RawPlanes>(values, components / volumes, volumes, what);
+}
