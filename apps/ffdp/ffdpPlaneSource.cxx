@@ -44,8 +44,7 @@ bool
 IsScaled(const VoxelLayout & layout)
 {
   constexpr double Epsilon = std::numeric_limits<double>::epsilon();
-  return std::abs(layout.slope) > Epsilon &&
-         (std::abs(layout.slope - 1) > Epsilon || std::abs(layout.intercept) > Epsilon);
+  return std::abs(layout.slope - 1) > Epsilon || std::abs(layout.intercept) > Epsilon;
 }
 
 bool

@@ -24,6 +24,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -194,7 +195,7 @@ FindNiftiVoxels(const std::string & file)
     return {};
   }
   constexpr std::size_t SizesAt = 40, IntentAt = 68, TypeAt = 70, BitsAt = 72, OffsetAt = 108, SlopeAt = 112,
-                        InterceptAt = 116;
+                        InterceptAt = 116, QFormAt = 252, SFormAt = 254;
   VoxelLayout layout;
   layout.file = pair ? file.substr(0, file.size() - 3) + "img" : file;
   layout.storage = EndsWith(file, ".gz") ? Storage::Gzip : Storage::Plain;
@@ -208,11 +209,16 @@ FindNiftiVoxels(const std::string & file)
   layout.component = NiftiType(numbers.Short(TypeAt));
   layout.bigEndian = numbers.IsBigEndian();
   layout.componentsApart = true;
-  const float slope = numbers.Float(SlopeAt), intercept = numbers.Float(InterceptAt);
-  layout.slope = std::isfinite(slope) ? double(slope) : 0.0;
+  const float      slope = numbers.Float(SlopeAt), intercept = numbers.Float(InterceptAt);
+  constexpr double Epsilon = std::numeric_limits<double>::epsilon();
+  const bool       scales = std::isfinite(slope) && std::abs(double(slope)) >= Epsilon;
+  layout.slope = scales ? double(slope) : 1.0; // as ITK takes it
   layout.intercept = std::isfinite(intercept) ? double(intercept) : 0.0;
-  constexpr std::uint64_t DisplacementIntent = 1006; // vectors that newer versions of ITK turn from RAS to LPS
-  layout.onlyItkKnows = numbers.Short(IntentAt) == DisplacementIntent;
+  // Displacements are turned from RAS to LPS or not; values of an image without a place are scaled or not.
+  constexpr std::uint64_t DisplacementIntent = 1006;
+  const bool              placed = numbers.Short(QFormAt) != 0 || numbers.Short(SFormAt) != 0;
+  layout.onlyItkKnows =
+    numbers.Short(IntentAt) == DisplacementIntent || (!placed && (layout.slope != 1 || layout.intercept != 0));
   return layout;
 }
 

@@ -42,8 +42,8 @@ struct VoxelLayout
   itk::IOComponentEnum component = itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE; ///< as stored
   bool                 bigEndian = false;
   bool                 componentsApart = false;  ///< a volume of the first of them, then of the second, as in NIfTI
-  double               slope = 0, intercept = 0; ///< of NIfTI; a slope of 0 means that values are not scaled
-  bool                 onlyItkKnows = false;     ///< what the values mean: some vectors of NIfTI
+  double               slope = 1, intercept = 0; ///< of NIfTI: what values are multiplied with, and what is added
+  bool                 onlyItkKnows = false;     ///< what the values mean, and versions of it differ
 };
 
 /** Nothing for a file of another kind, or one that is too broken to tell. */
