@@ -15,10 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpCommandError.h"
 #include "ffdpCommandLine.h"
 #include "ffdpCommands.h"
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
+#include "ffdpLaunch.h"
 
 #include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
@@ -27,19 +29,25 @@
 #include <malloc.h>
 #include <new>
 
-int
-main(int argc, char ** argv)
+namespace
 {
-#ifdef __GLIBC__
-  // Volumes go back to the system when they are freed. Left to itself, the allocator learns from the first of them to
-  // keep the memory of the next, and the program takes a third more than it uses.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
+
+/** How a run of the program ended; the message of a failure is not printed yet. */
+struct Ending
+{
+  int         code = 0;
+  std::string message;
+};
+
+/** Parses the arguments, and runs the command that they name. */
+Ending
+Run(int argc, char ** argv, const Launch & launch)
+{
   CLI::App program{ "Image registration: from two images to the transform between them.", "ffdp" };
   program.set_version_flag("--version", "ffdp " FFDP_VERSION_STRING);
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
-  AddRegisterCommand(program);
+  AddRegisterCommand(program, launch);
   AddPlanCommand(program);
   AddApplyCommand(program);
   AddEvaluateCommand(program);
@@ -54,28 +62,81 @@ main(int argc, char ** argv)
   }
   catch (const CLI::ParseError & error)
   {
-    return program.exit(error) == 0 ? 0 : 2;
+    // all ranks have the same arguments: one of them says what is wrong, or helps
+    std::ostream nowhere(nullptr);
+    const bool   first = launch.Ranks().Rank() == 0;
+    return { program.exit(error, first ? std::cout : nowhere, first ? std::cerr : nowhere) == 0 ? 0 : 2, "" };
   }
   catch (const Interrupted & stop)
   {
     constexpr int StoppedByUser = 130;
-    std::cerr << "ffdp: " << stop.what() << "\n";
-    return StoppedByUser;
+    return { StoppedByUser, stop.what() };
   }
   catch (const std::bad_alloc &)
   {
-    std::cerr << "ffdp: there is not enough memory\n";
-    return 1;
+    return { 1, "there is not enough memory" };
   }
   catch (const itk::ExceptionObject & error)
   {
-    std::cerr << "ffdp: " << OneLine(error) << "\n";
-    return 1;
+    return { 1, OneLine(error) };
   }
   catch (const std::exception & error)
   {
-    std::cerr << "ffdp: " << error.what() << "\n";
+    return { 1, error.what() };
+  }
+  return {};
+}
+
+/** Commands that one process runs are those of rank 0. */
+bool
+IsForAllRanks(int argc, char ** argv)
+{
+  return argc > 1 && argv[1] == std::string("register");
+}
+
+void
+PrintError(const std::string & message)
+{
+  std::cerr << "ffdp: " << message << "\n";
+}
+
+} // namespace
+
+int
+main(int argc, char ** argv)
+{
+#ifdef __GLIBC__
+  // Volumes go back to the system when they are freed. Left to itself, the allocator learns from the first of them to
+  // keep the memory of the next, and the program takes a third more than it uses.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+  try
+  {
+    const Launch launch(argc, argv);
+    const bool   first = launch.Ranks().Rank() == 0, together = IsForAllRanks(argc, argv);
+    const Ending ending = first || together ? Run(argc, argv, launch) : Ending();
+    if (together && !ending.message.empty())
+    {
+      const bool all = launch.AllFailed();
+      if (first || !all)
+      {
+        PrintError(ending.message);
+      }
+      if (!all)
+      {
+        launch.Abort(ending.code);
+      }
+      return ending.code;
+    }
+    if (!ending.message.empty())
+    {
+      PrintError(ending.message);
+    }
+    return launch.AgreeOnCode(ending.code);
+  }
+  catch (const std::exception & error)
+  {
+    PrintError(error.what());
     return 1;
   }
-  return 0;
 }

@@ -20,9 +20,12 @@
 
 #include <CLI/CLI.hpp>
 
-/** Each adds a sub-command with its options to the program; the sub-command runs when it is parsed. */
+class Launch;
+
+/** Each adds a sub-command with its options to the program; the sub-command runs when it is parsed. All ranks run
+ * `register`, rank 0 alone runs any other. */
 void
-AddRegisterCommand(CLI::App & program);
+AddRegisterCommand(CLI::App & program, const Launch & launch);
 void
 AddPlanCommand(CLI::App & program);
 void

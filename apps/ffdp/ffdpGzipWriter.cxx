@@ -31,7 +31,7 @@ namespace
 {
 
 constexpr std::uint64_t BlockBytes = 1 << 19;
-constexpr std::int64_t  BlocksAtOnce = 16;
+constexpr std::int64_t  BlocksAtOnce = GzipWriter::BatchBytes / std::int64_t(BlockBytes);
 constexpr std::uint64_t SampleBytes = 1 << 15;
 constexpr double        WorthCompressing = 0.875; // of the size; what shrinks less is stored
 

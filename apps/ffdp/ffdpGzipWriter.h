@@ -32,6 +32,10 @@
 class GzipWriter
 {
 public:
+  /** What is compressed at a time. Data may be appended in several parts: if all but the last are multiples of this,
+   * the file has the same bytes. */
+  static constexpr std::int64_t BatchBytes = 1 << 23;
+
   explicit GzipWriter(const std::string & file, unsigned threads = 0);
   ~GzipWriter();
   GzipWriter(const GzipWriter &) = delete;

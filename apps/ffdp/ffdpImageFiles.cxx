@@ -191,9 +191,19 @@ WriteLabels(const LabelImage * labels, const std::string & file)
 }
 
 void
-WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file)
+WriteImage(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator)
 {
-  WriteAtomically(file, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name); });
+  WriteAtomically(file, communicator, [&](const std::string & name) { WriteNifti(image, name, communicator); });
+}
+
+void
+WriteWarp(const std::vector<float> & warp,
+          const FloatImage *         grid,
+          const std::string &        file,
+          ffdp::Communicator &       communicator)
+{
+  WriteAtomically(
+    file, communicator, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name, communicator); });
 }
 
 void

@@ -68,9 +68,17 @@ WriteLabels(const LabelImage * labels, const std::string & file);
 void
 RequireWritten(const std::string & file);
 
-/** Displacements in voxels of a grid (three planar volumes) as a field in mm; the file is a .nii.gz. */
+/** Of the planes that this rank owns; all ranks make the call. The file is a .nii or a .nii.gz. */
 void
-WriteWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file);
+WriteImage(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator);
+
+/** Displacements in voxels of a grid (three planar volumes of the planes that this rank owns) as a field in mm,
+ * likewise. */
+void
+WriteWarp(const std::vector<float> & warp,
+          const FloatImage *         grid,
+          const std::string &        file,
+          ffdp::Communicator &       communicator);
 
 bool
 EndsWith(const std::string & text, const std::string & end);

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpCommands.h"
+#include "ffdpLaunch.h"
 
 #include "ffdpInstructionSet.h"
 #include "ffdpParallel.h"
@@ -32,6 +33,6 @@ AddInfoCommand(CLI::App & program)
     std::cout << "ffdp " FFDP_VERSION_STRING ", ITK " << itk::Version::GetITKVersion() << "\n"
               << "device cpu: " << ffdp::ResolveThreads(0) << " threads, "
               << ffdp::GetInstructionSetName(ffdp::GetInstructionSet()) << "\n"
-              << "device cuda: not built in\nMPI: not built in\n";
+              << "device cuda: not built in\nMPI: " << Launch::NameOfMpi() << "\n";
   });
 }

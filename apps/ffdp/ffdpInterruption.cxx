@@ -49,9 +49,11 @@ IsInterrupted()
 }
 
 void
-StopIfInterrupted()
+StopIfInterrupted(ffdp::Communicator & communicator)
 {
-  if (IsInterrupted())
+  double interrupted = IsInterrupted() ? 1 : 0;
+  communicator.Maximum(&interrupted, 1);
+  if (interrupted != 0)
   {
     throw Interrupted();
   }

@@ -18,6 +18,8 @@
 #ifndef ffdpInterruption_h
 #define ffdpInterruption_h
 
+#include "ffdpCommunicator.h"
+
 #include <stdexcept>
 
 /** The user stopped the program. It ends with code 130, as shells expect. */
@@ -37,8 +39,8 @@ CatchInterruptions();
 bool
 IsInterrupted();
 
-/** Throws Interrupted if there was a signal. */
+/** Throws Interrupted, on all ranks, if one of them got a signal. */
 void
-StopIfInterrupted();
+StopIfInterrupted(ffdp::Communicator & communicator);
 
 #endif

@@ -36,8 +36,11 @@ struct JacobianMap
   Quantile(double share) const;
 };
 
-/** Memory: some planes. */
+/** All ranks make the call, with the planes of the warp and of the image that they own. Memory: some planes. */
 JacobianMap
-MapJacobian(const ffdp::WarpView<const float> & warp, const FloatImage * fixed, const std::vector<SlicePlane> & planes);
+MapJacobian(const ffdp::WarpView<const float> & warp,
+            const FloatImage *                  fixed,
+            const std::vector<SlicePlane> &     planes,
+            ffdp::Communicator &                communicator);
 
 #endif

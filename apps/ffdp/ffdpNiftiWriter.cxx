@@ -17,8 +17,12 @@
  *=========================================================================*/
 #include "ffdpNiftiWriter.h"
 
+#include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
-#include "ffdpGzipWriter.h"
+#include "ffdpImageFiles.h"
+#include "ffdpImageGrid.h"
+#include "ffdpLibraryChatter.h"
+#include "ffdpSpreadFloats.h"
 
 #include "itkImageFileWriter.h"
 
@@ -30,9 +34,6 @@
 namespace
 {
 
-using FloatImage = itk::Image<float, 3>;
-using FieldImage = itk::Image<itk::Vector<float, 3>, 3>;
-
 constexpr std::size_t HeaderBytes = 352; // with the four bytes that say that no extension follows
 constexpr std::size_t SizesAt = 40;      // dim[0], of 16-bit numbers
 constexpr std::size_t DataStartAt = 108; // vox_offset, a float
@@ -43,15 +44,11 @@ template <typename TImage>
 std::string
 MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
 {
+  RequireNiftiSize(grid, "'" + file + "' cannot be written: it");
   const auto                size = grid->GetLargestPossibleRegion().GetSize();
   typename TImage::SizeType tinySize;
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    constexpr itk::SizeValueType LargestSize = 32767;
-    if (size[axis] > LargestSize)
-    {
-      throw CommandError("'" + file + "' cannot be written: NIfTI files hold at most 32767 voxels along an axis");
-    }
     tinySize[axis] = std::min<itk::SizeValueType>(size[axis], 2);
   }
   auto tiny = TImage::New();
@@ -60,8 +57,9 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   tiny->SetDirection(grid->GetDirection());
   tiny->SetRegions(tinySize);
   tiny->Allocate(true);
-  const std::string name = file + ".header.nii";
-  auto              writer = itk::ImageFileWriter<TImage>::New();
+  const std::string    name = file + ".header.nii";
+  const LibraryChatter chatter;
+  auto                 writer = itk::ImageFileWriter<TImage>::New();
   writer->SetInput(tiny);
   writer->SetFileName(name);
   writer->Update();
@@ -87,63 +85,79 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   return header;
 }
 
-/** value(i) is the number at place i of the file. */
-template <typename TValue>
+/** TImage: an image of such pixels. value(component, i) is that of voxel i of the planes that this rank owns. */
+template <typename TImage, typename TValue>
 void
-WriteFloats(const std::string & header, std::uint64_t count, const std::string & file, const TValue & value)
+WriteValues(const itk::ImageBase<3> * grid,
+            const std::string &       file,
+            ffdp::Communicator &      communicator,
+            const TValue &            value)
 {
-  GzipWriter writer(file);
-  writer.Append(header.size(), [&](std::uint64_t first, std::uint64_t bytes, unsigned char * to) {
-    std::memcpy(to, header.data() + first, bytes);
-  });
-  writer.Append(count * sizeof(float), [&](std::uint64_t first, std::uint64_t bytes, unsigned char * to) {
-    for (std::uint64_t i = 0; i < bytes / sizeof(float); ++i)
+  std::string header;
+  DoOnFirst(communicator, [&] { header = MakeHeader<TImage>(grid, file); });
+  SpreadFloats floats;
+  floats.domain = ExtentOf(grid);
+  floats.volumes = int(sizeof(typename TImage::PixelType) / sizeof(float));
+  floats.fill = [&value](int component, std::int64_t first, std::int64_t count, float * to) {
+    for (std::int64_t i = 0; i < count; ++i)
     {
-      const float number = value(first / sizeof(float) + i);
-      std::memcpy(to + i * sizeof(float), &number, sizeof(number));
+      to[i] = value(component, first + i);
     }
-  });
-  writer.Finish();
+  };
+  EndsWith(file, ".gz") ? WriteZipped(communicator, header, floats, file)
+                        : WriteInPlace(communicator, header, floats, file);
 }
 
 } // namespace
 
 void
-WriteNifti(const FloatImage * image, const std::string & file)
+WriteNifti(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator)
 {
   const float * voxels = image->GetBufferPointer();
-  WriteFloats(MakeHeader<FloatImage>(image, file),
-              image->GetBufferedRegion().GetNumberOfPixels(),
-              file,
-              [voxels](std::uint64_t i) { return voxels[i]; });
+  WriteValues<FloatImage>(image, file, communicator, [voxels](int, std::int64_t i) { return voxels[i]; });
+}
+
+void
+WriteNifti(const FloatImage * image, const std::string & file)
+{
+  WriteNifti(image, file, *ffdp::MakeSelfCommunicator());
 }
 
 void
 WriteNifti(const FieldImage * field, const std::string & file)
 {
-  const auto *        vectors = field->GetBufferPointer();
-  const std::uint64_t count = field->GetBufferedRegion().GetNumberOfPixels();
-  WriteFloats(MakeHeader<FieldImage>(field, file), 3 * count, file, [=](std::uint64_t i) {
-    return vectors[i % count][static_cast<unsigned int>(i / count)];
+  const auto * vectors = field->GetBufferPointer();
+  WriteValues<FieldImage>(field, file, *ffdp::MakeSelfCommunicator(), [vectors](int component, std::int64_t i) {
+    return vectors[i][static_cast<unsigned int>(component)];
   });
 }
 
 void
-WriteNiftiWarp(const std::vector<float> & warp, const FloatImage * grid, const std::string & file)
+WriteNiftiWarp(const std::vector<float> & warp,
+               const itk::ImageBase<3> *  grid,
+               const std::string &        file,
+               ffdp::Communicator &       communicator)
 {
-  const float *       u = warp.data();
-  const std::uint64_t count = grid->GetBufferedRegion().GetNumberOfPixels();
-  double              matrix[3][3];
-  for (unsigned int i = 0; i < 3; ++i)
+  const ffdp::AffineMap toMm = IndexToPhysical(grid);
+  const float * const   x = warp.data();
+  const float * const   y = x + warp.size() / 3;
+  const float * const   z = y + warp.size() / 3;
+  WriteValues<FieldImage>(grid, file, communicator, [&](int component, std::int64_t i) {
+    const double * row = toMm.matrix + 3 * component;
+    return float(row[0] * x[i] + row[1] * y[i] + row[2] * z[i]);
+  });
+}
+
+void
+RequireNiftiSize(const itk::ImageBase<3> * image, const std::string & what)
+{
+  constexpr itk::SizeValueType LargestSize = 32767;
+  for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    for (unsigned int j = 0; j < 3; ++j)
+    if (image->GetLargestPossibleRegion().GetSize(axis) > LargestSize)
     {
-      matrix[i][j] = grid->GetDirection()[i][j] * grid->GetSpacing()[j];
+      throw CommandError(what + " has " + std::to_string(image->GetLargestPossibleRegion().GetSize(axis)) +
+                         " voxels along an axis, and a NIfTI file holds at most " + std::to_string(LargestSize));
     }
   }
-  WriteFloats(MakeHeader<FieldImage>(grid, file), 3 * count, file, [&](std::uint64_t i) {
-    const double *      row = matrix[i / count];
-    const std::uint64_t at = i % count;
-    return float(row[0] * u[at] + row[1] * u[count + at] + row[2] * u[2 * count + at]);
-  });
 }

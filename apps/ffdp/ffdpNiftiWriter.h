@@ -18,22 +18,38 @@
 #ifndef ffdpNiftiWriter_h
 #define ffdpNiftiWriter_h
 
+#include "ffdpCommunicator.h"
+
 #include "itkImage.h"
 #include "itkVector.h"
 
 #include <string>
 #include <vector>
 
-/** Compressed NIfTI files (.nii.gz) as ITK writes them, with the header that ITK makes, on all threads and without a
- * copy of the voxels. Each writes to the very name that it is given. */
+/** NIfTI files of floats as ITK writes them, with the header that ITK makes, on all threads and without a copy of the
+ * voxels. Each writes to the very name that it is given.
+ *
+ * All ranks make these calls, each with the planes that it owns (see ffdp::Partition), and the file has the same bytes
+ * for any number of them. Planes of a .nii.gz go to rank 0 in the order of the file, a few megabytes at a time; each
+ * rank writes its own planes of a .nii in place. Where one rank cannot write, all throw CommandError. Without a
+ * communicator: all planes. */
+void
+WriteNifti(const itk::Image<float, 3> * image, const std::string & file, ffdp::Communicator & communicator);
 void
 WriteNifti(const itk::Image<float, 3> * image, const std::string & file);
 
 void
 WriteNifti(const itk::Image<itk::Vector<float, 3>, 3> * field, const std::string & file);
 
-/** Displacements in voxels of a grid (three planar volumes) as a field in mm. */
+/** Displacements in voxels of a grid (three planar volumes of the planes that this rank owns) as a field in mm. */
 void
-WriteNiftiWarp(const std::vector<float> & warp, const itk::Image<float, 3> * grid, const std::string & file);
+WriteNiftiWarp(const std::vector<float> & warp,
+               const itk::ImageBase<3> *  grid,
+               const std::string &        file,
+               ffdp::Communicator &       communicator);
+
+/** Throws CommandError for an image with more voxels along an axis than a NIfTI file can say; `what` names it. */
+void
+RequireNiftiSize(const itk::ImageBase<3> * image, const std::string & what);
 
 #endif

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpOutputFiles.h"
 
+#include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
 #include "ffdpLibraryChatter.h"
@@ -37,7 +38,7 @@ namespace fs = std::filesystem;
 
 const std::string TemporaryMark = ".ffdp-"; // then the process, '-' and the name that the file will have
 
-OutputSet * theOutputSet = nullptr;
+thread_local OutputSet * theOutputSet = nullptr; // in tests, ranks are threads
 
 std::string
 TemporaryName(const fs::path & target)
@@ -91,27 +92,31 @@ MessageFor(std::string text, const std::string & temporary, const std::string & 
 } // namespace
 
 void
-WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
+WriteAtomically(const std::string &                                   file,
+                ffdp::Communicator &                                  communicator,
+                const std::function<void(const std::string & name)> & write)
 {
-  const std::string temporary = TemporaryName(file);
-  std::error_code   ignored;
+  const std::string temporary = TakeFromFirst(communicator, TemporaryName(file));
   try
   {
-    const LibraryChatter chatter;
-    write(temporary);
-  }
-  catch (const itk::ExceptionObject & failure)
-  {
-    fs::remove(temporary, ignored);
-    throw CommandError("'" + file + "' cannot be written: " + MessageFor(OneLine(failure), temporary, file));
-  }
-  catch (const CommandError & failure)
-  {
-    fs::remove(temporary, ignored);
-    throw CommandError(MessageFor(failure.what(), temporary, file));
+    DoTogether(communicator, [&] {
+      try
+      {
+        write(temporary);
+      }
+      catch (const itk::ExceptionObject & failure)
+      {
+        throw CommandError("'" + file + "' cannot be written: " + MessageFor(OneLine(failure), temporary, file));
+      }
+      catch (const CommandError & failure)
+      {
+        throw CommandError(MessageFor(failure.what(), temporary, file));
+      }
+    });
   }
   catch (...)
   {
+    std::error_code ignored;
     fs::remove(temporary, ignored);
     throw;
   }
@@ -122,8 +127,17 @@ WriteAtomically(const std::string & file, const std::function<void(const std::st
   }
   else
   {
-    Rename(temporary, file);
+    DoOnFirst(communicator, [&] { Rename(temporary, file); });
   }
+}
+
+void
+WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
+{
+  WriteAtomically(file, *ffdp::MakeSelfCommunicator(), [&](const std::string & name) {
+    const LibraryChatter chatter;
+    write(name);
+  });
 }
 
 void
@@ -160,22 +174,27 @@ RequireWritable(const std::string & prefix)
   }
 }
 
-OutputSet::OutputSet(const std::string & prefix)
+OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicator)
+  : m_Communicator(communicator)
 {
   const fs::path  start(prefix);
   std::error_code error;
-  for (const auto & entry :
-       fs::directory_iterator(start.parent_path().empty() ? fs::path(".") : start.parent_path(), error))
+  if (communicator.Rank() == 0)
   {
-    if (IsLeftover(entry.path().filename().string(), start.filename().string()))
+    for (const auto & entry :
+         fs::directory_iterator(start.parent_path().empty() ? fs::path(".") : start.parent_path(), error))
     {
-      std::error_code ignored;
-      fs::remove(entry.path(), ignored);
+      if (IsLeftover(entry.path().filename().string(), start.filename().string()))
+      {
+        std::error_code ignored;
+        fs::remove(entry.path(), ignored);
+      }
     }
   }
   theOutputSet = this;
 }
 
+/** On all ranks: rank 0 may be gone, and the files may be on a disk that others see. */
 OutputSet::~OutputSet()
 {
   theOutputSet = nullptr;
@@ -189,10 +208,13 @@ OutputSet::~OutputSet()
 void
 OutputSet::Commit()
 {
-  while (!m_Pending.empty())
-  {
-    const auto names = m_Pending.back();
-    m_Pending.pop_back();
-    Rename(names.first, names.second);
-  }
+  DoOnFirst(m_Communicator, [&] {
+    while (!m_Pending.empty())
+    {
+      const auto names = m_Pending.back();
+      m_Pending.pop_back();
+      Rename(names.first, names.second);
+    }
+  });
+  m_Pending.clear();
 }

@@ -18,13 +18,22 @@
 #ifndef ffdpOutputFiles_h
 #define ffdpOutputFiles_h
 
+#include "ffdpCommunicator.h"
+
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 /** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
- * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit(). */
+ * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit().
+ *
+ * With a communicator, all ranks make the call and get the name that rank 0 gives it. Rank 0 renames, when write(name)
+ * has returned on all of them; if it throws on one, all throw. */
+void
+WriteAtomically(const std::string &                                   file,
+                ffdp::Communicator &                                  communicator,
+                const std::function<void(const std::string & name)> & write);
 void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
 
@@ -35,12 +44,13 @@ WriteText(const std::string & text, const std::string & file);
 void
 RequireWritable(const std::string & prefix);
 
-/** Files that appear together, when all of them are complete. There is at most one at a time. */
+/** Files that appear together, when all of them are complete. There is at most one at a time, on each rank: all ranks
+ * have it, rank 0 gives the files their names. */
 class OutputSet
 {
 public:
   /** Removes what a run that was killed left behind for this prefix. */
-  explicit OutputSet(const std::string & prefix);
+  OutputSet(const std::string & prefix, ffdp::Communicator & communicator);
 
   /** Removes what was not committed. */
   ~OutputSet();
@@ -48,7 +58,7 @@ public:
   OutputSet &
   operator=(const OutputSet &) = delete;
 
-  /** Gives all files their names. */
+  /** Gives all files their names. All ranks make the call. */
   void
   Commit();
 
@@ -60,8 +70,11 @@ public:
 
 private:
   friend void
-  WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
+  WriteAtomically(const std::string &                                   file,
+                  ffdp::Communicator &                                  communicator,
+                  const std::function<void(const std::string & name)> & write);
 
+  ffdp::Communicator &                             m_Communicator;
   std::vector<std::pair<std::string, std::string>> m_Pending; ///< temporary and final names
   std::vector<std::string>                         m_Files;   ///< final names of all, also after Commit()
 };

@@ -20,15 +20,12 @@
 #include "ffdpCommandError.h"
 #include "ffdpFileCompleteness.h"
 #include "ffdpLibraryChatter.h"
-#include "ffdpTypedImages.h"
-#include "ffdpVoxelLayout.h"
+#include "ffdpStoredValues.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <limits>
 #include <unistd.h>
 #include <vector>
 #include <zlib.h>
@@ -38,96 +35,6 @@ namespace
 
 using Type = itk::IOComponentEnum;
 using Storage = VoxelLayout::Storage;
-
-/** ITK's rule for the slope and the intercept of NIfTI. */
-bool
-IsScaled(const VoxelLayout & layout)
-{
-  constexpr double Epsilon = std::numeric_limits<double>::epsilon();
-  return std::abs(layout.slope - 1) > Epsilon || std::abs(layout.intercept) > Epsilon;
-}
-
-bool
-IsBigEndianMachine()
-{
-  const std::uint16_t one = 1;
-  unsigned char       first;
-  std::memcpy(&first, &one, 1);
-  return first == 0;
-}
-
-/** Scaling in the type that ITK scales in. */
-template <typename TScaled, typename T>
-float
-Scale(T value, double slope, double intercept)
-{
-  double scaled = double(TScaled(value)) * slope;
-  scaled += intercept;
-  return float(TScaled(scaled));
-}
-
-/** From values as they are stored to floats. */
-template <typename T, typename TChange>
-void
-ConvertValues(const unsigned char * from, std::int64_t count, bool swap, float * to, const TChange & change)
-{
-  for (std::int64_t i = 0; i < count; ++i, from += sizeof(T))
-  {
-    unsigned char bytes[sizeof(T)];
-    std::memcpy(bytes, from, sizeof(T));
-    if (swap)
-    {
-      std::reverse(bytes, bytes + sizeof(T));
-    }
-    T value;
-    std::memcpy(&value, bytes, sizeof(T));
-    to[i] = change(value);
-  }
-}
-
-std::size_t
-SizeOf(Type component)
-{
-  return VisitComponentType(component, [](auto zero) { return sizeof(zero); });
-}
-
-/** How many values there are in a file and how they become floats. */
-struct StoredValues
-{
-  VoxelLayout  layout;
-  std::int64_t perPlane = 0, perVolume = 0;
-  bool         scaled = false;
-  bool         scaledInDouble = false;
-
-  std::int64_t
-  PlaceOf(int volume, const ffdp::PlaneRange & planes) const
-  {
-    return volume * perVolume + planes.first * perPlane;
-  }
-
-  void
-  Convert(const unsigned char * from, std::int64_t count, float * to) const
-  {
-    const bool swap = layout.bigEndian != IsBigEndianMachine();
-    VisitComponentType(layout.component, [&](auto zero) {
-      using T = decltype(zero);
-      if (!scaled)
-      {
-        ConvertValues<T>(from, count, swap, to, [](T value) { return float(value); });
-      }
-      else if (scaledInDouble)
-      {
-        ConvertValues<T>(
-          from, count, swap, to, [&](T value) { return Scale<double>(value, layout.slope, layout.intercept); });
-      }
-      else
-      {
-        ConvertValues<T>(
-          from, count, swap, to, [&](T value) { return Scale<float>(value, layout.slope, layout.intercept); });
-      }
-    });
-  }
-};
 
 constexpr std::int64_t ValuesAtOnce = 1 << 18; // while they are converted
 
@@ -292,6 +199,13 @@ private:
   std::vector<unsigned char> m_Buffer;
 };
 
+/** Whether ITK reads a part of an image without the rest. */
+bool
+ReadsRegions(const itk::ImageIOBase & io)
+{
+  return io.GetNameOfClass() == std::string("HDF5ImageIO");
+}
+
 /** What ITK reads: the planes that are asked for, or the whole image at first, with the type that it has. */
 class LibraryPlanes : public PlaneSource
 {
@@ -300,7 +214,7 @@ public:
     : PlaneSource(int(io->GetNumberOfComponents()), 1)
     , m_IO(io)
     , m_Error(what + " '" + file + "' cannot be read: ")
-    , m_Streams(io->GetNameOfClass() == std::string("HDF5ImageIO"))
+    , m_Streams(ReadsRegions(*io))
   {}
 
   bool
@@ -398,4 +312,11 @@ OpenPlanes(const std::string & file, const std::string & what, const itk::ImageI
     return std::make_unique<ZippedPlanes>(values, components / volumes, volumes, what);
   }
   return std::make_unique<RawPlanes>(values, components / volumes, volumes, what);
+}
+
+bool
+NeedsWholeImage(const std::string & file, const itk::ImageIOBase & io)
+{
+  const auto layout = FindVoxels(file);
+  return !(layout && IsUnderstood(*layout, io)) && !ReadsRegions(io);
 }

@@ -68,4 +68,8 @@ private:
 std::unique_ptr<PlaneSource>
 OpenPlanes(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io);
 
+/** Whether OpenPlanes() will hold the whole image of a file, in the type that it has. */
+bool
+NeedsWholeImage(const std::string & file, const itk::ImageIOBase & io);
+
 #endif

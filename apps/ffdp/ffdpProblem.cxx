@@ -19,7 +19,11 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
+#include "ffdpImageGrid.h"
+#include "ffdpPlaneSource.h"
 #include "ffdpRegisterInputs.h"
+
+#include "ffdpPartition.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,12 +37,29 @@ namespace
 /** What the program and its libraries take by themselves, and small things like tables and the report. */
 constexpr double ProgramBytes = 35e6;
 
-/** What is being compressed at a time, before and after, of files that are larger. */
-constexpr double CompressionBytes = 16e6;
+/** What is being compressed at a time, before and after, and what is on its way to that, of files that are larger. */
+constexpr double CompressionBytes = 33e6;
+
+/** Voxels of the planes that the rank with the most of them owns. */
+double
+MostVoxels(const ffdp::Extent & size, int ranks)
+{
+  const ffdp::Partition owners(size.z, ranks);
+  std::int64_t          planes = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+  {
+    planes = std::max(planes, owners.Owned(rank).end - owners.Owned(rank).first);
+  }
+  return double(planes) * double(size.x * size.y);
+}
 
 class FileSizes
 {
 public:
+  explicit FileSizes(int ranks)
+    : m_Ranks(ranks)
+  {}
+
   /** The grid of an image; its voxels count once, however often it is named. */
   FloatImage::Pointer
   Add(const std::string & file, const std::string & what)
@@ -47,9 +68,9 @@ public:
     const auto grid = GridOf(*io, file, what);
     if (m_Seen.insert(file).second)
     {
-      const bool converted = io->GetComponentType() != itk::IOComponentEnum::FLOAT;
-      inMemory += 4 * double(grid->GetLargestPossibleRegion().GetNumberOfPixels());
-      whileReading = std::max(whileReading, inMemory + (converted ? double(io->GetImageSizeInBytes()) : 0.0));
+      const bool whole = NeedsWholeImage(file, *io);
+      inMemory += 4 * MostVoxels(ExtentOf(grid), m_Ranks);
+      whileReading = std::max(whileReading, inMemory + (whole ? double(io->GetImageSizeInBytes()) : 0.0));
     }
     return grid;
   }
@@ -58,6 +79,7 @@ public:
   double whileReading = 0;
 
 private:
+  int                   m_Ranks;
   std::set<std::string> m_Seen;
 };
 
@@ -80,10 +102,10 @@ Gigabytes(double bytes)
 } // namespace
 
 RegistrationProblem
-DescribeProblem(const RegisterOptions & options, const StageList & list)
+DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks)
 {
   RegistrationProblem problem;
-  FileSizes           files;
+  FileSizes           files(ranks);
   const MaskNames     masks = FindMasks(options);
   for (const ImageNames & names : list.pairs)
   {
@@ -106,15 +128,18 @@ DescribeProblem(const RegisterOptions & options, const StageList & list)
     }
   }
   const bool fromWarp = StartsFromWarp(options);
-  problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads);
-  const double fixedVoxels = double(problem.pairs.front().fixedSize.Voxels());
+  problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks);
+  const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
   problem.readBytes = files.whileReading;
-  // While outputs are written: both warps, a warped image, and what is being compressed.
-  const double warp = problem.estimate.resultBytes > 0 ? 12 * fixedVoxels : 0;
-  const double warped = 4 * std::max(fixedVoxels, double(problem.pairs.front().movingSize.Voxels()));
-  const double writing =
-    problem.imageBytes + 2 * warp + warped + std::min(CompressionBytes, 2 * std::max(warp, warped));
+  // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving
+  // grid, and the warped fixed image; and what is being compressed.
+  const double movingVoxels = MostVoxels(problem.pairs.front().movingSize, ranks);
+  const bool   deformable = problem.estimate.resultBytes > 0;
+  const double warp = deformable ? 12 * fixedVoxels : 0;
+  const double forward = 2 * warp + 4 * fixedVoxels, backward = warp + (deformable ? 16 : 4) * movingVoxels;
+  const double file = std::max({ warp, 4 * fixedVoxels, 4 * movingVoxels });
+  const double writing = problem.imageBytes + std::max(forward, backward) + std::min(CompressionBytes, 4 * file);
   const double engine = problem.imageBytes + problem.estimate.peakBytes;
   problem.peakBytes = ProgramBytes + std::max({ engine, writing, problem.readBytes });
   return problem;
@@ -139,15 +164,16 @@ AvailableBytes()
 }
 
 void
-RequireMemory(const RegistrationProblem & problem)
+RequireMemory(const RegistrationProblem & problem, int processes)
 {
   const double available = AvailableBytes();
-  if (problem.peakBytes > available)
+  const double needed = processes * problem.peakBytes;
+  if (needed > available)
   {
     // Voxels twice as large along each axis: an eighth of everything that grows with the images.
-    const double coarser = ProgramBytes + (problem.peakBytes - ProgramBytes) / 8;
-    throw CommandError("this registration needs " + Gigabytes(problem.peakBytes) + " of memory, and " +
-                       Gigabytes(available) + " are free: images with voxels of twice the size would need " +
-                       Gigabytes(coarser) + "; --ignore-memory runs it all the same");
+    const double coarser = processes * (ProgramBytes + (problem.peakBytes - ProgramBytes) / 8);
+    throw CommandError("this registration needs " + Gigabytes(needed) + " of memory, and " + Gigabytes(available) +
+                       " are free: images with voxels of twice the size would need " + Gigabytes(coarser) +
+                       "; --ignore-memory runs it all the same");
   }
 }

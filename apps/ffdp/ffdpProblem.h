@@ -21,7 +21,8 @@
 #include "ffdpRegisterOptions.h"
 #include "ffdpRegistrationEstimate.h"
 
-/** How large a registration is, from the headers of its files, before any voxel is read. */
+/** How large a registration is, from the headers of its files, before any voxel is read. With several ranks: what the
+ * one with the most planes needs. */
 struct RegistrationProblem
 {
   std::vector<ffdp::PairGeometry> pairs;
@@ -33,14 +34,15 @@ struct RegistrationProblem
 
 /** Throws CommandError for files that cannot be read or that do not fit together. */
 RegistrationProblem
-DescribeProblem(const RegisterOptions & options, const StageList & list);
+DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks = 1);
 
 /** Memory that a program can still get: of the machine, or of the group that it is limited to. */
 double
 AvailableBytes();
 
-/** Throws CommandError if the problem needs more than is free, with what would fit. */
+/** Throws CommandError if so many processes with such a problem need more than is free on this machine, with what would
+ * fit. */
 void
-RequireMemory(const RegistrationProblem & problem);
+RequireMemory(const RegistrationProblem & problem, int processes);
 
 #endif

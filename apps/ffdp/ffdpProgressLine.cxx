@@ -46,9 +46,9 @@ ClockTime(double seconds)
 
 } // namespace
 
-ProgressLine::ProgressLine(bool quiet)
+ProgressLine::ProgressLine(bool quiet, bool plain)
   : m_Quiet(quiet)
-  , m_Terminal(isatty(STDOUT_FILENO) != 0)
+  , m_Terminal(!plain && isatty(STDOUT_FILENO) != 0)
   , m_Start(std::chrono::steady_clock::now())
 {}
 

@@ -23,11 +23,11 @@
 #include <chrono>
 
 /** Shows how far a registration is: on a terminal one line per stage that changes in place, with a bar and the time
- * that is left; elsewhere plain lines, at the start of a level and every ten iterations. */
+ * that is left; elsewhere, and where asked for, plain lines, at the start of a level and every ten iterations. */
 class ProgressLine
 {
 public:
-  explicit ProgressLine(bool quiet);
+  explicit ProgressLine(bool quiet, bool plain = false);
 
   void
   Show(const ffdp::RegistrationProgress & progress);

@@ -15,8 +15,11 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpAgreement.h"
 #include "ffdpCommands.h"
 #include "ffdpInterruption.h"
+#include "ffdpLaunch.h"
+#include "ffdpNiftiWriter.h"
 #include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
 #include "ffdpRegisterArguments.h"
@@ -31,6 +34,7 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 namespace
 {
@@ -45,11 +49,15 @@ MakeCheckpoint(const RegisterOptions & options)
 }
 
 ffdp::RegistrationResult
-RunStages(const RegisterOptions & options, const StageList & list, const RegisterInputs & inputs, RunLog & log)
+RunStages(const RegisterOptions & options,
+          const StageList &       list,
+          const RegisterInputs &  inputs,
+          ffdp::Backend &         backend,
+          ffdp::Communicator &    ranks,
+          RunLog &                log)
 {
-  const auto   backend = ffdp::MakeCpuBackend(options.threads);
-  const auto   self = ffdp::MakeSelfCommunicator();
-  ProgressLine line(options.quiet);
+  const bool   launched = ranks.Size() > 1; // mpirun gives its processes a terminal, whatever it writes to itself
+  ProgressLine line(options.quiet || ranks.Rank() > 0, launched);
   const auto   observe = [&](const ffdp::RegistrationProgress & progress) {
     log.Add(progress);
     line.Show(progress);
@@ -58,7 +66,7 @@ RunStages(const RegisterOptions & options, const StageList & list, const Registe
   try
   {
     auto result =
-      ffdp::Register(*backend, *self, inputs.pairs, inputs.start, list.stages, observe, MakeCheckpoint(options));
+      ffdp::Register(backend, ranks, inputs.pairs, inputs.start, list.stages, observe, MakeCheckpoint(options));
     line.Finish();
     return result;
   }
@@ -70,19 +78,19 @@ RunStages(const RegisterOptions & options, const StageList & list, const Registe
 }
 
 void
-PrintSummary(const ffdp::RegistrationResult & result, bool deformable, double seconds, const OutputSet & outputs)
+PrintSummary(const ffdp::RegistrationResult & result, double seconds, double megabytes, int ranks)
 {
-  std::cout << std::fixed << std::setprecision(1) << seconds << " s, " << PeakMegabytes() << " MB";
-  if (deformable)
+  std::cout << std::fixed << std::setprecision(1) << seconds << " s, " << megabytes << " MB";
+  if (ranks > 1)
+  {
+    std::cout << " at most on one of " << ranks << " ranks";
+  }
+  if (result.hasWarp)
   {
     std::cout << std::setprecision(3) << "; smallest Jacobian " << result.smallestJacobian << ", " << result.folds
               << " folds, inverse within " << result.inverseResidual << " voxels";
   }
   std::cout << "\n";
-  for (const std::string & file : outputs.Files())
-  {
-    std::cout << "written: " << file << "\n";
-  }
 }
 
 /** Seconds since it was last asked. */
@@ -102,66 +110,92 @@ private:
   std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
 };
 
+/** What can be known to be wrong before any voxel is read. */
 void
-RunRegister(const RegisterOptions & options)
+CheckProblem(const RegisterOptions & options, const StageList & list, const Launch & launch)
 {
-  Stopwatch watch;
+  for (const ImageNames & names : list.pairs)
+  {
+    RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
+    RequireNiftiSize(ReadGrid(names.moving, "moving image"), "moving image '" + names.moving + "'");
+  }
+  if (!options.ignoreMemory)
+  {
+    RequireMemory(DescribeProblem(options, list, launch.Ranks().Size()), launch.RanksHere());
+  }
+}
+
+void
+RunRegister(const RegisterOptions & options, const Launch & launch)
+{
+  Stopwatch            watch;
+  ffdp::Communicator & ranks = launch.Ranks();
+  const bool           first = ranks.Rank() == 0;
   CatchInterruptions();
   if (options.threads > 0)
   {
     itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
   }
   const StageList list = PlanStages(options);
-  RequireWritable(options.output);
-  OutputSet outputs(options.output);
-  if (!options.ignoreMemory)
-  {
-    RequireMemory(DescribeProblem(options, list));
-  }
-  const auto           self = ffdp::MakeSelfCommunicator();
-  const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, *self);
-  StopIfInterrupted();
-  const double secondsReading = watch.Lap();
-  RunLog       log(options.logJson);
-  auto         result = RunStages(options, list, inputs, log);
-  const bool   deformable = !result.warp.empty();
+  DoOnFirst(ranks, [&] { RequireWritable(options.output); });
+  OutputSet outputs(options.output, ranks);
+  DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
+  const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);
+  StopIfInterrupted(ranks);
+  const double          secondsReading = watch.Lap();
+  std::optional<RunLog> log;
+  DoTogether(ranks, [&] { log.emplace(first ? options.logJson : std::string()); });
+  const auto backend = ffdp::MakeCpuBackend(options.threads);
+  auto       result = RunStages(options, list, inputs, *backend, ranks, *log);
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
-  ReportFacts facts{ list, result, log.Iterations(), secondsReading, watch.Lap(), 0 };
+  if (options.composite && result.hasWarp && ranks.Size() > 1)
+  {
+    result.notes.emplace_back("--composite: rank 0 held each whole warp, three times, to write it");
+  }
+  ReportFacts facts{ list, result, log->Iterations(), secondsReading, watch.Lap(), 0, 0, ranks.Size() };
 
   std::unique_ptr<RegistrationReport> report;
   if (!options.noReport)
   {
-    report = std::make_unique<RegistrationReport>(inputs, result); // while the warps are there
+    report = std::make_unique<RegistrationReport>(inputs, result, ranks); // while the warps are there
   }
-  WriteRegistration(options, result, inputs);
+  WriteRegistration(options, result, inputs, *backend, ranks);
   facts.secondsWriting = watch.Lap();
+  facts.peakMegabytes = PeakMegabytes();
+  ranks.Maximum(&facts.peakMegabytes, 1);
   if (report)
   {
-    WriteText(report->MakePage(facts), options.output + "report.html");
+    DoOnFirst(ranks, [&] { WriteText(report->MakePage(facts), options.output + "report.html"); });
   }
   outputs.Commit();
-  ffdp::RemoveCheckpoint(MakeCheckpoint(options));
-  if (!options.quiet)
+  DoTogether(ranks, [&] { ffdp::RemoveCheckpoint(MakeCheckpoint(options)); });
+  if (first && !options.quiet)
   {
     for (const std::string & note : result.notes)
     {
       std::cout << "note: " << note << "\n";
     }
     const double seconds = facts.secondsReading + facts.secondsStages + facts.secondsWriting + watch.Lap();
-    PrintSummary(result, deformable, seconds, outputs);
+    PrintSummary(result, seconds, facts.peakMegabytes, ranks.Size());
+    for (const std::string & file : outputs.Files())
+    {
+      std::cout << "written: " << file << "\n";
+    }
   }
 }
 
 } // namespace
 
 void
-AddRegisterCommand(CLI::App & program)
+AddRegisterCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  AddProblemOptions(*command, options, [options] { RunRegister(*options); });
+  AddProblemOptions(*command, options, [options, &launch] { RunRegister(*options, launch); });
   command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
+  command->add_flag(
+    "--uncompressed", options->uncompressed, "Write .nii instead of .nii.gz: larger, and all ranks write at once");
   command->add_flag("--no-report", options->noReport, "Do not write PREFIXreport.html");
   command->add_option("--log-json", options->logJson, "Write one JSON object per iteration to this file");
   command->add_option(

@@ -35,7 +35,7 @@ struct RegisterOptions
   double                     checkpointSeconds = ffdp::RegistrationCheckpoint().seconds;
   unsigned                   threads = 0;
   bool                       quiet = false, noMoments = false, composite = false, noReport = false;
-  bool                       ignoreMemory = false;
+  bool                       ignoreMemory = false, uncompressed = false;
 };
 
 /** The stages that the options ask for, one by one or as a preset, and the images that they compare. */

@@ -17,95 +17,113 @@
  *=========================================================================*/
 #include "ffdpRegisterOutputs.h"
 
+#include "ffdpAgreement.h"
 #include "ffdpInterruption.h"
-#include "ffdpResample.h"
+#include "ffdpPartition.h"
 #include "ffdpTransformFiles.h"
+#include "ffdpWarpedImages.h"
+
+#include <algorithm>
 
 namespace
 {
 
-FloatImage::Pointer
-MakeImageLike(const FloatImage * grid)
+/** The planes of all ranks of a warp, on rank 0; nothing on the others. */
+std::vector<float>
+GatherWarp(const std::vector<float> & own, const ffdp::RegistrationResult & result, ffdp::Communicator & communicator)
 {
-  auto image = FloatImage::New();
-  image->CopyInformation(grid);
-  image->SetRegions(grid->GetLargestPossibleRegion());
-  image->Allocate();
-  return image;
-}
-
-ffdp::PixelView
-Pixels(FloatImage * image)
-{
-  return ffdp::PixelView(image->GetBufferPointer(), PlaceImage(image).voxels.domain);
-}
-
-/** The moving image on the fixed grid: M(A (x + u(x)) + t), straight from the warp as the engine has it. */
-FloatImage::Pointer
-WarpMoving(const ffdp::RegistrationResult & result, const FloatImage * fixed, const FloatImage * moving)
-{
-  const ffdp::PlacedImage from = PlaceImage(moving), to = PlaceImage(fixed);
-  const ffdp::AffineMap   map = Compose(from.indexToPhysical.Inverse(), Compose(result.affine, to.indexToPhysical));
-  ffdp::CompositeMap      composite;
-  std::copy(map.matrix, map.matrix + 9, composite.A);
-  std::copy(map.matrix, map.matrix + 9, composite.S);
-  std::copy(map.offset, map.offset + 3, composite.t);
-  ffdp::WarpInput warp;
-  if (!result.warp.empty())
+  const ffdp::Extent         size = result.warpSize;
+  const std::int64_t         plane = size.x * size.y, ownCount = std::int64_t(own.size() / 3);
+  std::vector<float>         whole;
+  std::vector<ffdp::Message> sends, receives;
+  DoOnFirst(communicator, [&] { whole.resize(std::size_t(3 * size.Voxels())); });
+  if (communicator.Rank() > 0 && ownCount > 0)
   {
-    warp = ffdp::WarpView<const float>::Planar(result.warp.data(), to.voxels.domain);
+    sends.push_back({ 0, {} });
+    for (int c = 0; c < 3; ++c)
+    {
+      sends[0].blocks.push_back(
+        { const_cast<float *>(own.data() + c * ownCount), std::size_t(ownCount) * sizeof(float) });
+    }
   }
-  const auto warped = MakeImageLike(fixed);
-  ffdp::Resample(from.voxels, composite, warp, Pixels(warped));
-  return warped;
+  for (int rank = 1; rank < communicator.Size() && communicator.Rank() == 0; ++rank)
+  {
+    const ffdp::PlaneRange planes = ffdp::Partition(size.z, communicator.Size()).Owned(rank);
+    ffdp::Message          message{ rank, {} };
+    for (int c = 0; c < 3 && planes.first < planes.end; ++c)
+    {
+      message.blocks.push_back({ whole.data() + c * size.Voxels() + planes.first * plane,
+                                 std::size_t((planes.end - planes.first) * plane) * sizeof(float) });
+    }
+    if (!message.blocks.empty())
+    {
+      receives.push_back(std::move(message));
+    }
+  }
+  const auto underWay = communicator.Start(sends, receives);
+  for (int c = 0; c < 3 && communicator.Rank() == 0; ++c)
+  {
+    std::copy_n(own.data() + c * ownCount, ownCount, whole.data() + c * size.Voxels()); // its planes are the first
+  }
+  underWay->Wait();
+  return whole;
 }
 
-/** The fixed image on the moving grid: the affine's inverse, then that of the warp, which lies on the fixed grid. */
-FloatImage::Pointer
-WarpFixed(const ffdp::RegistrationResult & result, const FloatImage * fixed, const FloatImage * moving)
+/** ITK's composite transform holds its field as a whole, so rank 0 gets all of it. */
+void
+WriteCompositeOnFirst(const ffdp::AffineMap &          map,
+                      const std::vector<float> &       warp,
+                      const ffdp::RegistrationResult & result,
+                      const FloatImage *               fixed,
+                      bool                             fieldFirst,
+                      const std::string &              file,
+                      ffdp::Communicator &             communicator)
 {
-  const ffdp::PlacedImage from = PlaceImage(fixed), to = PlaceImage(moving);
-  ffdp::WarpChain         chain;
-  chain.start = Compose(from.indexToPhysical.Inverse(), Compose(result.affine.Inverse(), to.indexToPhysical));
-  if (!result.inverseWarp.empty())
-  {
-    ffdp::WarpStep step;
-    step.warp = ffdp::WarpView<const float>::Planar(result.inverseWarp.data(), from.voxels.domain);
-    chain.steps.push_back(step);
-  }
-  const auto warped = MakeImageLike(moving);
-  ffdp::ResampleChain(from.voxels, ffdp::LinearPart(chain), chain, Pixels(warped));
-  return warped;
+  const std::vector<float> whole = result.hasWarp ? GatherWarp(warp, result, communicator) : std::vector<float>();
+  DoOnFirst(communicator, [&] {
+    const auto field = result.hasWarp ? MakeField(whole, fixed) : FieldImage::Pointer();
+    WriteComposite(MakeComposite(map, field, fieldFirst), file);
+  });
 }
 
 } // namespace
 
 /** One direction after the other, so that the memory of one warp is free for the next. */
 void
-WriteRegistration(const RegisterOptions & options, ffdp::RegistrationResult & result, const RegisterInputs & inputs)
+WriteRegistration(const RegisterOptions &    options,
+                  ffdp::RegistrationResult & result,
+                  const RegisterInputs &     inputs,
+                  ffdp::Backend &            backend,
+                  ffdp::Communicator &       communicator)
 {
   const std::string & prefix = options.output;
+  const std::string   ending = options.uncompressed ? ".nii" : ".nii.gz";
   FloatImage * const  fixed = inputs.fixed;
   FloatImage * const  moving = inputs.moving;
-  WriteLinear(result.affine, prefix + "0GenericAffine.mat");
+  DoOnFirst(communicator, [&] { WriteLinear(result.affine, prefix + "0GenericAffine.mat"); });
   for (const bool forward : { true, false })
   {
     const std::string    inverse = forward ? "" : "Inverse";
     std::vector<float> & warp = forward ? result.warp : result.inverseWarp;
-    if (!warp.empty())
+    if (result.hasWarp)
     {
-      WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp.nii.gz");
-      StopIfInterrupted();
+      WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator);
+      StopIfInterrupted(communicator);
     }
-    WriteImage(forward ? WarpMoving(result, fixed, moving) : WarpFixed(result, fixed, moving),
-               prefix + inverse + "Warped.nii.gz");
-    StopIfInterrupted();
+    const auto makeWarped = forward ? WarpMoving : WarpFixed;
+    WriteImage(
+      makeWarped(result, fixed, moving, backend, communicator), prefix + inverse + "Warped" + ending, communicator);
+    StopIfInterrupted(communicator);
     if (options.composite)
     {
-      const auto field = warp.empty() ? FieldImage::Pointer() : MakeField(warp, fixed);
-      WriteComposite(MakeComposite(forward ? result.affine : result.affine.Inverse(), field, forward),
-                     prefix + inverse + "Composite.h5");
-      StopIfInterrupted();
+      WriteCompositeOnFirst(forward ? result.affine : result.affine.Inverse(),
+                            warp,
+                            result,
+                            fixed,
+                            forward,
+                            prefix + inverse + "Composite.h5",
+                            communicator);
+      StopIfInterrupted(communicator);
     }
     std::vector<float>().swap(warp);
   }

@@ -20,8 +20,13 @@
 
 #include "ffdpRegisterInputs.h"
 
-/** Writes the transforms and the images seen through them, and gives the warps' memory back on the way. */
+/** Writes the transforms and the images seen through them, and gives the warps' memory back on the way. All ranks make
+ * the call. */
 void
-WriteRegistration(const RegisterOptions & options, ffdp::RegistrationResult & result, const RegisterInputs & inputs);
+WriteRegistration(const RegisterOptions &    options,
+                  ffdp::RegistrationResult & result,
+                  const RegisterInputs &     inputs,
+                  ffdp::Backend &            backend,
+                  ffdp::Communicator &       communicator);
 
 #endif

@@ -19,6 +19,8 @@
 
 #include "ffdpCommandLine.h"
 #include "ffdpHtml.h"
+#include "ffdpImageGrid.h"
+#include "ffdpWarpedImages.h"
 #include "ffdpReportCharts.h"
 #include "ffdpReportPictures.h"
 #include "ffdpReportStyle.h"
@@ -69,29 +71,38 @@ struct State
   std::vector<Slice> slices;
   Window             window;
 
+  /** One slice of the warp for each plane, or none. */
   State(const std::string &             text,
         const RegisterInputs &          inputs,
         const std::vector<SlicePlane> & planes,
         const ffdp::AffineMap &         map,
-        const Warp &                    warp)
+        const std::vector<WarpSlice> &  warp,
+        ffdp::Communicator &            communicator)
     : name(text)
   {
-    for (const SlicePlane & plane : planes)
+    for (std::size_t k = 0; k < planes.size(); ++k)
     {
-      slices.push_back(CutSlice(inputs.moving, inputs.fixed, plane, map, warp));
+      slices.push_back(
+        CutSlice(inputs.moving, inputs.fixed, planes[k], map, warp.empty() ? WarpSlice() : warp[k], communicator));
     }
     window = ChooseWindow(slices);
   }
 };
 
-std::string
-MakeSlices(const RegisterInputs & inputs, const std::vector<SlicePlane> & planes, const std::vector<State> & states)
+std::vector<WarpSlice>
+CutSlices(const Warp & warp, const std::vector<SlicePlane> & planes, ffdp::Communicator & communicator)
 {
-  std::vector<Slice> fixed;
+  std::vector<WarpSlice> slices;
   for (const SlicePlane & plane : planes)
   {
-    fixed.push_back(CutSlice(inputs.fixed, plane));
+    slices.push_back(CutSlice(warp, plane, communicator));
   }
+  return slices;
+}
+
+std::string
+MakeSlices(const std::vector<Slice> & fixed, const std::vector<SlicePlane> & planes, const std::vector<State> & states)
+{
   const Window window = ChooseWindow(fixed);
   std::string  page;
   for (std::size_t k = 0; k < planes.size(); ++k)
@@ -129,13 +140,12 @@ MakeSlices(const RegisterInputs & inputs, const std::vector<SlicePlane> & planes
 }
 
 std::string
-MakeDeformation(const RegisterInputs &          inputs,
+MakeDeformation(const JacobianMap &             map,
                 const std::vector<SlicePlane> & planes,
                 const State &                   linear,
-                const Warp &                    warp)
+                const std::vector<WarpSlice> &  warp)
 {
-  const JacobianMap map = MapJacobian(warp, inputs.fixed, planes);
-  Window            dim = linear.window; // so that lines stand out
+  Window dim = linear.window; // so that lines stand out
   dim.high += dim.high - dim.low;
   const double range = ChooseJacobianRange(map);
   std::string  page = "<div class=\"grid columns3\">\n";
@@ -145,7 +155,7 @@ MakeDeformation(const RegisterInputs &          inputs,
                        PaintGray(planes[k], linear.slices[k], dim),
                        "grid",
                        planes[k].title + ": the fixed grid, where it lies in the moving image",
-                       DrawGrid(planes[k], warp));
+                       DrawGrid(planes[k], warp[k]));
   }
   for (std::size_t k = 0; k < planes.size(); ++k)
   {
@@ -182,7 +192,8 @@ MakeCards(const ReportFacts & facts, bool deformable)
 {
   std::string cards = "<div class=\"cards\">\n";
   cards += MakeCard(Print("%.1f s", facts.secondsReading + facts.secondsStages + facts.secondsWriting), "whole run");
-  cards += MakeCard(Print("%.0f MB", PeakMegabytes()), "peak memory");
+  cards += MakeCard(Print("%.0f MB", facts.peakMegabytes),
+                    facts.ranks == 1 ? "peak memory" : "peak memory of a rank, of " + std::to_string(facts.ranks));
   if (deformable)
   {
     cards += MakeCard(std::to_string(facts.result.folds), "folded voxels");
@@ -273,7 +284,7 @@ std::string
 MakeInput(const std::string & what, const std::string & file, const FloatImage * image)
 {
   const auto  spacing = image->GetSpacing();
-  const auto  size = PlaceImage(image).voxels.domain;
+  const auto  size = ExtentOf(image);
   std::string text = Print("%.4g", spacing[0]) + " × " + Print("%.4g", spacing[1]);
   text += size.z > 1 ? " × " + Print("%.4g", spacing[2]) : "";
   return "<tr><td>" + what + "</td><td>" + EscapeHtml(file) + "</td><td>" + SizeText(size) + "</td><td>" + text +
@@ -297,22 +308,33 @@ MakeMatrix(const ffdp::AffineMap & map)
 
 } // namespace
 
-RegistrationReport::RegistrationReport(const RegisterInputs & inputs, const ffdp::RegistrationResult & result)
+RegistrationReport::RegistrationReport(const RegisterInputs &           inputs,
+                                       const ffdp::RegistrationResult & result,
+                                       ffdp::Communicator &             communicator)
   : m_Inputs(inputs)
 {
-  const auto planes = ChoosePlanes(inputs.fixed);
-  const bool deformable = !result.warp.empty();
-  const Warp warp = deformable ? Warp::Planar(result.warp.data(), result.warpSize) : Warp();
-
-  std::vector<State> states;
-  states.emplace_back("Moving, at the start", inputs, planes, inputs.start.affine, inputs.start.warp);
-  if (deformable)
+  const auto             planes = ChoosePlanes(inputs.fixed, communicator);
+  std::vector<WarpSlice> startWarp, warp;
+  std::vector<State>     states;
+  if (inputs.start.warp)
   {
-    states.emplace_back("Moving, linear part", inputs, planes, result.affine, Warp());
-    m_Deformation = MakeDeformation(inputs, planes, states.back(), warp);
+    startWarp = CutSlices(inputs.start.warp, planes, communicator);
   }
-  states.emplace_back("Moving, registered", inputs, planes, result.affine, warp);
-  m_Slices = MakeSlices(inputs, planes, states);
+  states.emplace_back("Moving, at the start", inputs, planes, inputs.start.affine, startWarp, communicator);
+  if (result.hasWarp)
+  {
+    const Warp own = OwnWarp(result.warp, result);
+    warp = CutSlices(own, planes, communicator);
+    states.emplace_back("Moving, linear part", inputs, planes, result.affine, std::vector<WarpSlice>(), communicator);
+    m_Deformation = MakeDeformation(MapJacobian(own, inputs.fixed, planes, communicator), planes, states.back(), warp);
+  }
+  states.emplace_back("Moving, registered", inputs, planes, result.affine, warp, communicator);
+  std::vector<Slice> fixed;
+  for (const SlicePlane & plane : planes)
+  {
+    fixed.push_back(CutSlice(inputs.fixed, plane, communicator));
+  }
+  m_Slices = MakeSlices(fixed, planes, states);
 }
 
 std::string

@@ -28,6 +28,8 @@ struct ReportFacts
   const ffdp::RegistrationResult &     result; ///< its warps are not needed any more
   const std::vector<IterationRecord> & iterations;
   double                               secondsReading = 0, secondsStages = 0, secondsWriting = 0;
+  double                               peakMegabytes = 0; ///< of the rank with the most
+  int                                  ranks = 1;
 };
 
 /** A page about a registration, complete in one file: slices before and after, the deformed grid, the Jacobian, the
@@ -35,8 +37,10 @@ struct ReportFacts
 class RegistrationReport
 {
 public:
-  /** Takes the pictures. */
-  RegistrationReport(const RegisterInputs & inputs, const ffdp::RegistrationResult & result);
+  /** Takes the pictures. All ranks make the call. */
+  RegistrationReport(const RegisterInputs &           inputs,
+                     const ffdp::RegistrationResult & result,
+                     ffdp::Communicator &             communicator);
 
   std::string
   MakePage(const ReportFacts & facts) const;

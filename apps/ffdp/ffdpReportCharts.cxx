@@ -193,7 +193,7 @@ DrawJacobianHistogram(const JacobianMap & map, double range)
 }
 
 std::string
-DrawGrid(const SlicePlane & plane, const ffdp::WarpView<const float> & warp)
+DrawGrid(const SlicePlane & plane, const WarpSlice & warp)
 {
   constexpr int    LinesAcross = 26;
   constexpr double PointsBetweenLines = 4;
@@ -201,9 +201,9 @@ DrawGrid(const SlicePlane & plane, const ffdp::WarpView<const float> & warp)
   const double     rows = columns * plane.aspect * plane.height / plane.width;
   const auto       move = [&](double x, double y) {
     const int    column = std::min(plane.width - 1, int(x)), row = std::min(plane.height - 1, int(y));
-    const auto   at = plane.VoxelAt(column, row);
-    const double across = warp.Row(plane.across, at[1], at[2])[at[0]] / plane.voxelsPerColumn;
-    const double down = warp.Row(plane.down, at[1], at[2])[at[0]] / plane.voxelsPerRow;
+    const auto   pixel = std::size_t(row) * std::size_t(plane.width) + std::size_t(column);
+    const double across = warp[std::size_t(plane.across)][pixel] / plane.voxelsPerColumn;
+    const double down = warp[std::size_t(plane.down)][pixel] / plane.voxelsPerRow;
     return Print("%.1f ", x + (plane.flipAcross ? -across : across)) +
            Print("%.1f", y + (plane.flipDown ? -down : down));
   };

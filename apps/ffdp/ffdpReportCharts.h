@@ -37,6 +37,6 @@ DrawJacobianHistogram(const JacobianMap & map, double range);
 
 /** Lines of the fixed grid where the warp takes them, in pixels of a plane. */
 std::string
-DrawGrid(const SlicePlane & plane, const ffdp::WarpView<const float> & warp);
+DrawGrid(const SlicePlane & plane, const WarpSlice & warp);
 
 #endif

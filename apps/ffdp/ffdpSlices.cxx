@@ -17,10 +17,12 @@
  *=========================================================================*/
 #include "ffdpSlices.h"
 
-#include "itkLinearInterpolateImageFunction.h"
+#include "ffdpImageGrid.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace
 {
@@ -54,29 +56,85 @@ PatientAxes(const FloatImage * image)
 }
 
 std::array<std::int64_t, 3>
-CenterVoxel(const FloatImage * image)
+CenterVoxel(const FloatImage * image, ffdp::Communicator & communicator)
 {
-  const auto   voxels = PlaceImage(image).voxels;
-  const auto   range = std::minmax_element(voxels.data, voxels.data + voxels.domain.Voxels());
-  const double threshold = 0.8 * double(*range.first) + 0.2 * double(*range.second);
-  double       count = 0, sum[3] = { 0, 0, 0 };
-  for (std::int64_t z = 0; z < voxels.domain.z; ++z)
+  const auto       voxels = PlaceImage(image).voxels;
+  const auto       count = voxels.planes * voxels.planeStride;
+  const auto       range = std::minmax_element(voxels.data, voxels.data + count);
+  constexpr double None = -std::numeric_limits<double>::infinity();
+  double           ends[2] = { count > 0 ? -double(*range.first) : None, count > 0 ? double(*range.second) : None };
+  communicator.Maximum(ends, 2);
+  const double threshold = 0.8 * -ends[0] + 0.2 * ends[1];
+  std::int64_t sums[4] = { 0, 0, 0, 0 }; // of the indices, and how many there are
+  for (std::int64_t z = voxels.firstPlane; z < voxels.EndPlane(); ++z)
   {
     for (std::int64_t y = 0; y < voxels.domain.y; ++y)
     {
       const float * row = voxels.Row(y, z);
       for (std::int64_t x = 0; x < voxels.domain.x; ++x)
       {
-        const double inside = row[x] > threshold ? 1 : 0;
-        count += inside;
-        sum[0] += inside * double(x);
-        sum[1] += inside * double(y);
-        sum[2] += inside * double(z);
+        const std::int64_t inside = row[x] > threshold ? 1 : 0;
+        sums[0] += inside * x;
+        sums[1] += inside * y;
+        sums[2] += inside * z;
+        sums[3] += inside;
       }
     }
   }
-  count = std::max(count, 1.0);
-  return { { std::int64_t(sum[0] / count), std::int64_t(sum[1] / count), std::int64_t(sum[2] / count) } };
+  communicator.Sum(sums, 4);
+  const std::int64_t inside = std::max<std::int64_t>(sums[3], 1);
+  return { { sums[0] / inside, sums[1] / inside, sums[2] / inside } };
+}
+
+/** Sums of bits are exact: all ranks but one add zero. */
+template <typename T>
+void
+Join(std::vector<T> & values, ffdp::Communicator & communicator)
+{
+  std::vector<std::int64_t> bits(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+  {
+    std::memcpy(&bits[i], &values[i], sizeof(T));
+  }
+  communicator.Sum(bits.data(), bits.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+  {
+    std::memcpy(&values[i], &bits[i], sizeof(T));
+  }
+}
+
+/** value(voxel) for each pixel, asked where this rank has the voxel's plane. */
+template <typename TValue>
+Slice
+CutOwn(const SlicePlane & plane, const ffdp::PlaneRange & own, ffdp::Communicator & communicator, const TValue & value)
+{
+  Slice slice;
+  for (int row = 0; row < plane.height; ++row)
+  {
+    for (int column = 0; column < plane.width; ++column)
+    {
+      const auto at = plane.VoxelAt(column, row);
+      slice.push_back(at[2] >= own.first && at[2] < own.end ? value(at) : 0.0f);
+    }
+  }
+  JoinSlice(slice, communicator);
+  return slice;
+}
+
+/** Linear interpolation in one plane of an image; corners are clamped to the edge. */
+double
+InterpolateInPlane(const ffdp::VolumeView<const float> & image, double x, double y, std::int64_t z)
+{
+  const double lowX = std::floor(x), lowY = std::floor(y);
+  const auto   clamp = [](double at, std::int64_t size) {
+    return std::min(size - 1, std::max<std::int64_t>(0, std::int64_t(at)));
+  };
+  const std::int64_t x0 = clamp(lowX, image.domain.x), x1 = clamp(lowX + 1, image.domain.x);
+  const float *      row0 = image.Row(clamp(lowY, image.domain.y), z);
+  const float *      row1 = image.Row(clamp(lowY + 1, image.domain.y), z);
+  const double       front = row0[x0] + (x - lowX) * (double(row0[x1]) - row0[x0]);
+  const double       back = row1[x0] + (x - lowX) * (double(row1[x1]) - row1[x0]);
+  return front + (y - lowY) * (back - front);
 }
 
 std::int64_t
@@ -145,10 +203,10 @@ SlicePlane::VoxelAt(int column, int row) const
 }
 
 std::vector<SlicePlane>
-ChoosePlanes(const FloatImage * fixed)
+ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator)
 {
-  const ffdp::Extent      size = PlaceImage(fixed).voxels.domain;
-  const auto              center = CenterVoxel(fixed);
+  const ffdp::Extent      size = ExtentOf(fixed);
+  const auto              center = CenterVoxel(fixed, communicator);
   const Triple            patientAxes = PatientAxes(fixed);
   std::vector<SlicePlane> planes;
   if (size.z == 1)
@@ -188,52 +246,74 @@ NameOrientation(const FloatImage * image)
   return name;
 }
 
-Slice
-CutSlice(const FloatImage * fixed, const SlicePlane & plane)
+void
+JoinSlice(Slice & slice, ffdp::Communicator & communicator)
 {
-  const auto voxels = PlaceImage(fixed).voxels;
-  Slice      slice;
-  for (int row = 0; row < plane.height; ++row)
-  {
-    for (int column = 0; column < plane.width; ++column)
-    {
-      const auto at = plane.VoxelAt(column, row);
-      slice.push_back(voxels.Row(at[1], at[2])[at[0]]);
-    }
-  }
-  return slice;
+  Join(slice, communicator);
 }
 
 Slice
-CutSlice(const FloatImage *                  moving,
-         const FloatImage *                  fixed,
-         const SlicePlane &                  plane,
-         const ffdp::AffineMap &             map,
-         const ffdp::WarpView<const float> & warp)
+CutSlice(const FloatImage * fixed, const SlicePlane & plane, ffdp::Communicator & communicator)
 {
-  auto interpolate = itk::LinearInterpolateImageFunction<FloatImage, double>::New();
-  interpolate->SetInputImage(moving);
-  const ffdp::AffineMap toMoving =
-    ffdp::Compose(PlaceImage(moving).indexToPhysical.Inverse(), ffdp::Compose(map, PlaceImage(fixed).indexToPhysical));
-  Slice slice;
-  for (int row = 0; row < plane.height; ++row)
+  const auto voxels = PlaceImage(fixed).voxels;
+  return CutOwn(plane, PlanesOf(fixed), communicator, [&](const auto & at) { return voxels.Row(at[1], at[2])[at[0]]; });
+}
+
+WarpSlice
+CutSlice(const ffdp::WarpView<const float> & warp, const SlicePlane & plane, ffdp::Communicator & communicator)
+{
+  WarpSlice slices;
+  for (int c = 0; c < 3; ++c)
   {
-    for (int column = 0; column < plane.width; ++column)
+    slices[std::size_t(c)] = CutOwn(plane, { warp.firstPlane, warp.EndPlane() }, communicator, [&](const auto & at) {
+      return warp.Row(c, at[1], at[2])[at[0]];
+    });
+  }
+  return slices;
+}
+
+Slice
+CutSlice(const FloatImage *      moving,
+         const FloatImage *      fixed,
+         const SlicePlane &      plane,
+         const ffdp::AffineMap & map,
+         const WarpSlice &       warp,
+         ffdp::Communicator &    communicator)
+{
+  const ffdp::PlacedImage image = PlaceImage(moving);
+  const ffdp::AffineMap   toMoving =
+    ffdp::Compose(image.indexToPhysical.Inverse(), ffdp::Compose(map, IndexToPhysical(fixed)));
+  const ffdp::Extent size = image.voxels.domain;
+  const auto         count = std::size_t(plane.width) * std::size_t(plane.height);
+  // What the two planes around each point have there: they may be with two ranks.
+  std::vector<double> lower(count), upper(count), share(count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    const auto            at = plane.VoxelAt(int(i) % plane.width, int(i) / plane.width);
+    std::array<double, 3> x{ { double(at[0]), double(at[1]), double(at[2]) } };
+    for (std::size_t c = 0; c < 3 && !warp[0].empty(); ++c)
     {
-      const auto            at = plane.VoxelAt(column, row);
-      std::array<double, 3> x{ { double(at[0]), double(at[1]), double(at[2]) } };
-      for (int c = 0; c < 3 && warp; ++c)
-      {
-        x[std::size_t(c)] += warp.Row(c, at[1], at[2])[at[0]];
-      }
-      const auto                      moved = toMoving(x);
-      itk::ContinuousIndex<double, 3> index;
-      for (unsigned int c = 0; c < 3; ++c)
-      {
-        index[c] = moved[c];
-      }
-      slice.push_back(interpolate->IsInsideBuffer(index) ? float(interpolate->EvaluateAtContinuousIndex(index)) : 0.0f);
+      x[c] += warp[c][i];
     }
+    const auto moved = toMoving(x);
+    const bool inside = moved[0] >= -0.5 && moved[0] < double(size.x) - 0.5 && moved[1] >= -0.5 &&
+                        moved[1] < double(size.y) - 0.5 && moved[2] >= -0.5 && moved[2] < double(size.z) - 0.5;
+    const double low = inside ? std::floor(moved[2]) : 0.0;
+    const auto   valueAt = [&](double z) {
+      const auto k = std::min(size.z - 1, std::max<std::int64_t>(0, std::int64_t(z)));
+      const bool own = inside && k >= image.voxels.firstPlane && k < image.voxels.EndPlane();
+      return own ? InterpolateInPlane(image.voxels, moved[0], moved[1], k) : 0.0;
+    };
+    lower[i] = valueAt(low);
+    upper[i] = valueAt(low + 1);
+    share[i] = inside ? moved[2] - low : 0.0;
+  }
+  Join(lower, communicator);
+  Join(upper, communicator);
+  Slice slice(count);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    slice[i] = float(lower[i] + share[i] * (upper[i] - lower[i]));
   }
   return slice;
 }

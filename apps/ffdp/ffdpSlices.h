@@ -44,9 +44,10 @@ struct SlicePlane
   VoxelAt(int column, int row) const;
 };
 
-/** Three planes through the center of the image's intensities; one for a 2-D image. */
+/** Three planes through the center of the image's intensities; one for a 2-D image. This and what follows are calls of
+ * all ranks: each has the planes of images and warps that it owns, and all get the result. */
 std::vector<SlicePlane>
-ChoosePlanes(const FloatImage * fixed);
+ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator);
 
 /** The letter that each axis of a grid runs to, like LPS. */
 std::string
@@ -55,15 +56,26 @@ NameOrientation(const FloatImage * image);
 /** Values of the pixels of a plane, row by row. */
 using Slice = std::vector<float>;
 
-Slice
-CutSlice(const FloatImage * fixed, const SlicePlane & plane);
+/** The components of a warp; empty slices mean that there is none. */
+using WarpSlice = std::array<Slice, 3>;
 
-/** The moving image seen through x -> map(x + warp(x)); 0 outside. The warp may be missing. */
 Slice
-CutSlice(const FloatImage *                  moving,
-         const FloatImage *                  fixed,
-         const SlicePlane &                  plane,
-         const ffdp::AffineMap &             map,
-         const ffdp::WarpView<const float> & warp);
+CutSlice(const FloatImage * fixed, const SlicePlane & plane, ffdp::Communicator & communicator);
+
+WarpSlice
+CutSlice(const ffdp::WarpView<const float> & warp, const SlicePlane & plane, ffdp::Communicator & communicator);
+
+/** The moving image seen through x -> map(x + warp(x)); 0 outside. */
+Slice
+CutSlice(const FloatImage *      moving,
+         const FloatImage *      fixed,
+         const SlicePlane &      plane,
+         const ffdp::AffineMap & map,
+         const WarpSlice &       warp,
+         ffdp::Communicator &    communicator);
+
+/** Puts together values that one rank knows each: on the others they are 0. */
+void
+JoinSlice(Slice & slice, ffdp::Communicator & communicator);
 
 #endif

@@ -18,6 +18,7 @@
 #include "ffdpTransformFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
 #include "ffdpLibraryChatter.h"
 
@@ -304,13 +305,13 @@ WriteLinear(const ffdp::AffineMap & map, const std::string & file)
 FieldImage::Pointer
 MakeField(const std::vector<float> & warp, const FloatImage * grid)
 {
-  const ffdp::PlacedImage placed = PlaceImage(grid);
-  auto                    field = FieldImage::New();
+  const ffdp::AffineMap toMm = IndexToPhysical(grid);
+  auto                  field = FieldImage::New();
   field->CopyInformation(grid);
-  field->SetRegions(grid->GetBufferedRegion());
+  field->SetRegions(grid->GetLargestPossibleRegion());
   field->Allocate();
-  const auto     count = std::size_t(placed.voxels.domain.Voxels());
-  const double * A = placed.indexToPhysical.matrix;
+  const auto     count = std::size_t(ExtentOf(grid).Voxels());
+  const double * A = toMm.matrix;
   auto *         vectors = field->GetBufferPointer();
   for (std::size_t i = 0; i < count; ++i)
   {

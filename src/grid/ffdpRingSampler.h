@@ -18,6 +18,7 @@
 #ifndef ffdpRingSampler_h
 #define ffdpRingSampler_h
 
+#include "FFDPExport.h"
 #include "ffdpBackend.h"
 #include "ffdpCommunicator.h"
 
@@ -44,7 +45,7 @@ struct RingParameters
 };
 
 /** output(x) = I(A x + t + S u(x)) for the own planes of the fixed grid. Does not accumulate. */
-void
+FFDP_EXPORT void
 RingSample(Backend &                       backend,
            Communicator &                  communicator,
            const VolumeView<const float> & ownImage,

@@ -191,7 +191,7 @@ TEST(NiftiWriter, WarpsAreWrittenInMm)
   {
     warp[i] = float(i % 101) / 50 - 1;
   }
-  WriteNiftiWarp(warp, grid, folder / "warp.nii.gz");
+  WriteNiftiWarp(warp, grid, folder / "warp.nii.gz", *ffdp::MakeSelfCommunicator());
   const auto field = Read<Field>(folder / "warp.nii.gz");
   for (itk::SizeValueType i = 0; i < count; ++i)
   {
@@ -215,9 +215,10 @@ TEST(NiftiWriter, WarpsAreWrittenInMm)
 TEST(OutputSet, FilesAppearTogetherOrNotAtAll)
 {
   const Folder folder("set");
+  const auto   self = ffdp::MakeSelfCommunicator();
   WriteText("old", folder / "out_a.txt");
   {
-    OutputSet set(folder / "out_");
+    OutputSet set(folder / "out_", *self);
     WriteText("new", folder / "out_a.txt");
     WriteText("new", folder / "out_b.txt");
     EXPECT_EQ(ReadText(folder / "out_a.txt"), "old");
@@ -226,7 +227,7 @@ TEST(OutputSet, FilesAppearTogetherOrNotAtAll)
   EXPECT_EQ(ReadText(folder / "out_a.txt"), "old");
   EXPECT_EQ(ListFolder(folder), std::vector<std::string>{ "out_a.txt" });
   {
-    OutputSet set(folder / "out_");
+    OutputSet set(folder / "out_", *self);
     WriteText("new", folder / "out_a.txt");
     WriteText("new", folder / "out_b.txt");
     set.Commit();
@@ -239,6 +240,7 @@ TEST(OutputSet, FilesAppearTogetherOrNotAtAll)
 TEST(OutputSet, RemovesWhatAKilledRunLeft)
 {
   const Folder folder("leftover");
+  const auto   self = ffdp::MakeSelfCommunicator();
   const pid_t  gone = fork();
   if (gone == 0)
   {
@@ -250,7 +252,7 @@ TEST(OutputSet, RemovesWhatAKilledRunLeft)
   {
     std::ofstream(folder / name) << "half";
   }
-  const OutputSet set(folder / "out_");
+  const OutputSet set(folder / "out_", *self);
   EXPECT_FALSE(fs::exists(folder / (dead + "out_a.nii")));
   EXPECT_TRUE(fs::exists(folder / (dead + "other_a.nii"))); // not this prefix
   EXPECT_TRUE(fs::exists(folder / (alive + "out_a.nii")));  // at work

@@ -195,7 +195,8 @@ TEST(Report, SlicesAreTurnedAsOneLooksAtPatients)
     image->GetBufferPointer()[i] = float(i);
   }
   EXPECT_EQ(NameOrientation(image), "IRA");
-  const auto planes = ChoosePlanes(image);
+  const auto self = ffdp::MakeSelfCommunicator();
+  const auto planes = ChoosePlanes(image, *self);
   ASSERT_EQ(planes.size(), 3u);
   const SlicePlane & axial = planes[0];
   EXPECT_EQ(axial.title, "Axial");
@@ -213,14 +214,14 @@ TEST(Report, SlicesAreTurnedAsOneLooksAtPatients)
   const SlicePlane & sagittal = planes[2];
   EXPECT_EQ(sagittal.left + sagittal.right + sagittal.top + sagittal.bottom, "APSI");
   EXPECT_EQ(sagittal.VoxelAt(0, 0)[2], 5);
-  EXPECT_EQ(CutSlice(image, sagittal)[0], float(sagittal.VoxelAt(0, 0)[0] + 4 * sagittal.position + 20 * 5));
+  EXPECT_EQ(CutSlice(image, sagittal, *self)[0], float(sagittal.VoxelAt(0, 0)[0] + 4 * sagittal.position + 20 * 5));
 
   // the image itself through the identity, and through a step of one voxel
-  EXPECT_EQ(CutSlice(image, image, axial, ffdp::AffineMap(), {}), CutSlice(image, axial));
+  EXPECT_EQ(CutSlice(image, image, axial, ffdp::AffineMap(), {}, *self), CutSlice(image, axial, *self));
   std::vector<float> warp(360, 0.0f);
   std::fill_n(warp.begin() + 240, 120, -1.0f);
-  const auto moved = CutSlice(
-    image, image, axial, ffdp::AffineMap(), ffdp::WarpView<const float>::Planar(warp.data(), ffdp::Extent{ 4, 5, 6 }));
-  EXPECT_EQ(moved[0], CutSlice(image, axial)[0] - 20);
+  const auto warpView = ffdp::WarpView<const float>::Planar(warp.data(), ffdp::Extent{ 4, 5, 6 });
+  const auto moved = CutSlice(image, image, axial, ffdp::AffineMap(), CutSlice(warpView, axial, *self), *self);
+  EXPECT_EQ(moved[0], CutSlice(image, axial, *self)[0] - 20);
   EXPECT_EQ(moved.back(), 0); // outside
 }

@@ -1,0 +1,217 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpLaunch.h"
+
+#include "ffdpCommandError.h"
+
+#include "ffdpMpiCommunicator.h"
+
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+
+namespace
+{
+
+/** A number in the environment; `otherwise` without it. */
+int
+NumberIn(const char * variable, int otherwise)
+{
+  const char * const text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+/** Processes that a launcher started, as far as it says so: Open MPI, MPICH and those made from it, Slurm. */
+int
+CountStarted()
+{
+  return std::max({ NumberIn("OMPI_COMM_WORLD_SIZE", 1),
+                    NumberIn("PMI_SIZE", 1),
+                    NumberIn("MV2_COMM_WORLD_SIZE", 1),
+                    NumberIn("PMIX_RANK", 0) + 1,
+                    std::getenv("SLURM_STEP_ID") ? NumberIn("SLURM_STEP_NUM_TASKS", 1) : 1 });
+}
+
+#ifdef FFDP_USE_MPI
+
+/** Whether a launcher that knows MPI started this process. */
+bool
+IsLaunched()
+{
+  for (const char * variable :
+       { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMI_FD", "PMIX_RANK", "MV2_COMM_WORLD_SIZE" })
+  {
+    if (std::getenv(variable))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Cores for this process: those that it is bound to, or its share of all. */
+int
+CountCores(int ranksHere)
+{
+  const auto all = int(sysconf(_SC_NPROCESSORS_ONLN));
+  cpu_set_t  bound;
+  const int  mine = sched_getaffinity(0, sizeof(bound), &bound) == 0 ? CPU_COUNT(&bound) : all;
+  return std::max(1, mine < all ? mine : all / ranksHere);
+}
+
+#endif
+
+} // namespace
+
+#ifdef FFDP_USE_MPI
+
+struct Launch::Mpi
+{
+  Mpi(int argc, char ** argv)
+  {
+    int given = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
+    MPI_Comm_dup(MPI_COMM_WORLD, &failures);
+  }
+  ~Mpi()
+  {
+    MPI_Comm_free(&failures);
+    MPI_Finalize();
+  }
+
+  MPI_Comm failures = MPI_COMM_NULL; ///< nothing but AllFailed() uses it, so that it works in the midst of other calls
+};
+
+Launch::Launch(int argc, char ** argv)
+{
+  if (IsLaunched())
+  {
+    m_Mpi = std::make_unique<Mpi>(argc, argv);
+    m_Ranks = ffdp::MakeMpiCommunicator(MPI_COMM_WORLD);
+    MPI_Comm here;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &m_RanksHere);
+    MPI_Comm_free(&here);
+  }
+  else
+  {
+    m_Ranks = ffdp::MakeSelfCommunicator();
+  }
+  if (m_Ranks->Size() == 1 && CountStarted() > 1)
+  {
+    throw CommandError("this is one of " + std::to_string(CountStarted()) +
+                       " processes that do not find each other: start them by the launcher of " + NameOfMpi() +
+                       " (mpirun, or srun --mpi=pmix)");
+  }
+  if (m_Ranks->Size() > 1 && !std::getenv("ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"))
+  {
+    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(itk::ThreadIdType(CountCores(m_RanksHere)));
+  }
+}
+
+bool
+Launch::AllFailed() const
+{
+  using namespace std::chrono;
+  if (!m_Mpi)
+  {
+    return true;
+  }
+  // Ranks that failed alike come here at nearly the same time. If only some did, the first of them is the one to tell.
+  const auto  patience = milliseconds(1000 + 50 * std::min(m_Ranks->Rank(), 20));
+  const auto  end = steady_clock::now() + patience;
+  MPI_Request request;
+  int         all = 0;
+  MPI_Ibarrier(m_Mpi->failures, &request);
+  while (!all && steady_clock::now() < end)
+  {
+    MPI_Test(&request, &all, MPI_STATUS_IGNORE);
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return all != 0;
+}
+
+void
+Launch::Abort(int code) const
+{
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::abort();
+}
+
+std::string
+Launch::NameOfMpi()
+{
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int  length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string name(text, std::size_t(length));
+  return name.substr(0, name.find_first_of(",\n\t"));
+}
+
+#else
+
+struct Launch::Mpi
+{};
+
+Launch::Launch(int, char **)
+  : m_Ranks(ffdp::MakeSelfCommunicator())
+{
+  if (CountStarted() > 1)
+  {
+    throw CommandError("this is one of " + std::to_string(CountStarted()) +
+                       " processes, but this program was built without MPI (FFDP_USE_MPI): start it once");
+  }
+}
+
+bool
+Launch::AllFailed() const
+{
+  return true;
+}
+
+void
+Launch::Abort(int code) const
+{
+  std::exit(code);
+}
+
+std::string
+Launch::NameOfMpi()
+{
+  return "not built in";
+}
+
+#endif
+
+Launch::~Launch()
+{
+  m_Ranks.reset(); // before MPI ends
+}
+
+int
+Launch::AgreeOnCode(int code) const
+{
+  double largest = code;
+  m_Ranks->Maximum(&largest, 1);
+  return int(largest);
+}
