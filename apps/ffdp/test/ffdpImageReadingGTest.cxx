@@ -17,29 +17,21 @@
  *=========================================================================*/
 #include "ffdpImageReading.h"
 
-#include "ffdpCommandError.h"
-#include "ffdpImageGrid.h"
 #include "ffdpPartition.h"
-#include "ffdpProgramTestSupport.h"
-#include "ffdpThreadRanks.h"
+#include "ffdpPlaneSource.h"
+#include "ffdpRankTestSupport.h"
 
 #include "itkVector.h"
 
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <limits>
-#include <mutex>
 #include <random>
-#include <set>
 
 namespace
 {
 
 using namespace programtest;
 using Field = itk::Image<itk::Vector<float, 3>, 3>;
-
-const int RankCounts[] = { 1, 2, 3, 5, 8 };
 
 /** 43 planes: they do not divide, and with eight ranks three have none. */
 template <typename TImage>
@@ -330,44 +322,28 @@ TEST(ImageReading, OnePlane)
   }
 }
 
-namespace
+TEST(ImageReading, PlanesBehind2To31Voxels)
 {
-
-/** The messages of the ranks of a call that throws on all of them: one, if they agree. */
-std::set<std::string>
-CollectErrors(int ranks, const std::function<void(ffdp::Communicator &)> & call)
-{
-  std::mutex            mutex;
-  std::set<std::string> errors;
-  int                   thrown = 0;
-  ffdp::test::RunRanks(ranks, [&](ffdp::Communicator & communicator) {
-    try
-    {
-      call(communicator);
-    }
-    catch (const CommandError & error)
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      errors.insert(error.what());
-      ++thrown;
-    }
-  });
-  EXPECT_EQ(thrown, ranks);
-  return errors;
-}
-
-void
-ExpectError(const std::string & reason, const std::function<void(ffdp::Communicator &)> & call)
-{
-  for (const int ranks : { 1, 3, 8 })
+  const Folder       folder("planes-large");
+  const ffdp::Extent size{ 2048, 2048, 520 };
+  const std::string  header = "ObjectType = Image\nNDims = 3\nDimSize = 2048 2048 520\nElementType = MET_UCHAR\n"
+                              "ElementDataFile = LOCAL\n";
+  std::string        plane(std::size_t(size.x * size.y), '\0');
+  for (std::size_t i = 0; i < plane.size(); ++i)
   {
-    const auto errors = CollectErrors(ranks, call);
-    ASSERT_EQ(errors.size(), 1u) << reason;
-    EXPECT_NE(errors.begin()->find(reason), std::string::npos) << *errors.begin();
+    plane[i] = char(i * 7);
+  }
+  WriteBytes(folder / "a.mha", header);
+  fs::resize_file(folder / "a.mha", header.size() + std::uintmax_t(size.Voxels() - size.x * size.y)); // of holes
+  std::ofstream(folder / "a.mha", std::ios::binary | std::ios::app) << plane;
+  const auto         source = OpenPlanes(folder / "a.mha", "image", ReadImageHeader(folder / "a.mha", "image"));
+  std::vector<float> values(plane.size());
+  source->Read(0, { size.z - 1, size.z }, values.data());
+  for (std::size_t i = 0; i < plane.size(); ++i)
+  {
+    ASSERT_EQ(values[i], float(static_cast<unsigned char>(plane[i])));
   }
 }
-
-} // namespace
 
 TEST(ImageReading, AllRanksRefuseABrokenFile)
 {

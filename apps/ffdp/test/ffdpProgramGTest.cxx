@@ -197,6 +197,16 @@ TEST(Program, AKilledRunLeavesNothingUnderAFinalName)
   }
 }
 
+TEST(Program, ProcessesThatDoNotFindEachOtherAreRefused)
+{
+  const Folder      folder("launch");
+  const std::string step = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 "; // srun --mpi=none
+  const std::string command = step + FFDP_PROGRAM + " info 2>" + (folder / "stderr");
+  const int         status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_NE(ReadText(folder / "stderr").find("one of 3 processes"), std::string::npos) << ReadText(folder / "stderr");
+}
+
 TEST(Program, HelpAndVersionAndInfo)
 {
   const Folder folder("help");

@@ -176,6 +176,33 @@ TEST(RegisterCommand, SameBytesForAnyNumberOfThreads)
   }
 }
 
+TEST(RegisterCommand, UncompressedFilesHoldTheSame)
+{
+  const Pair pair("uncompressed");
+  ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + " -q -p fast").code, 0);
+  ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + " -q -p fast --uncompressed").code, 0);
+  for (const std::string name : { "out_1Warp", "out_1InverseWarp", "out_Warped", "out_InverseWarped" })
+  {
+    const std::string plain = pair.folder / (name + ".nii");
+    ASSERT_TRUE(fs::exists(plain)) << name;
+    EXPECT_EQ(std::system(("gzip -dc " + plain + ".gz | cmp -s - " + plain).c_str()), 0) << name;
+  }
+}
+
+TEST(RegisterCommand, RefusesAtOnceWhatNiftiCannotHold)
+{
+  const Pair  pair("long");
+  std::string header = "ObjectType = Image\nNDims = 3\nDimSize = 40000 2 9\nElementType = MET_UCHAR\n"
+                       "ElementDataFile = LOCAL\n";
+  std::ofstream(pair.folder / "long.mha", std::ios::binary) << header << std::string(40000 * 2 * 9, 'x');
+  const Outcome outcome = RunProgram(pair.folder,
+                                     "register -f " + (pair.folder / "fixed.nii.gz") + " -m " +
+                                       (pair.folder / "long.mha") + " -o " + (pair.folder / "out_"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.ErrorLines(), 1) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("long.mha' has 40000 voxels along an axis"), std::string::npos) << outcome.errors;
+}
+
 TEST(RegisterCommand, StartsWhereItIsTold)
 {
   const Pair pair("start");
