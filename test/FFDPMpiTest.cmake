@@ -1,5 +1,7 @@
 # Tests that run on several processes.
 
+include(${FFDP_SOURCE_DIR}/cmake/FFDPMpiTestEnvironment.cmake)
+
 # What is written against a communicator is tested on threads by FFDPGTestDriver; here the same sources run over MPI.
 add_executable(FFDPMpiGTestDriver
   ffdpCommunicatorGTest.cxx
@@ -17,10 +19,6 @@ target_include_directories(FFDPMpiGTestDriver PRIVATE ${FFDPInternalIncludes})
 target_compile_options(FFDPMpiGTestDriver PRIVATE -Wall -Wextra)
 
 # ffdp_add_mpi_test(NAME RANKS FILTER): the tests that match FILTER, on RANKS processes.
-#
-# More ranks than cores are usual here, so an idle rank yields its core (a suite takes many times as long otherwise),
-# nothing is bound to a core, and each rank has one thread. It is said in the environment, which an MPI that is not Open
-# MPI ignores.
 function(ffdp_add_mpi_test name ranks filter)
   set(test ${name}OnRanks${ranks})
   add_test(NAME ${test}
@@ -31,16 +29,6 @@ function(ffdp_add_mpi_test name ranks filter)
     TIMEOUT 120
     ENVIRONMENT "${FFDP_MPI_TEST_ENVIRONMENT}")
 endfunction()
-
-set(FFDP_MPI_TEST_ENVIRONMENT
-  ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS=1
-  OMPI_ALLOW_RUN_AS_ROOT=1
-  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  OMPI_MCA_btl_base_warn_component_unused=0
-  OMPI_MCA_hwloc_base_binding_policy=none
-  OMPI_MCA_mpi_yield_when_idle=1
-  OMPI_MCA_rmaps_base_oversubscribe=1
-  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
 
 foreach(FFDP_RANKS 1 2 3 4 5 8)
   # The ring sampler has seen all sizes on threads.

@@ -212,11 +212,12 @@ ExpectSameBytes(const RegistrationResult & a, const RegistrationResult & b, int 
   }
 }
 
+/** Under a sanitizer with one number of ranks only: there is nothing else to see with another. */
 void
 ExpectSameForAllRanks(const Problem & problem, const std::vector<int> & numbers = { 2, 3, 4, 5, 8 })
 {
   const RegistrationResult one = RunOnRanks(problem, 1);
-  for (const int ranks : numbers)
+  for (const int ranks : Sanitized ? std::vector<int>{ numbers.back() } : numbers)
   {
     ExpectSameBytes(one, RunOnRanks(problem, ranks), ranks);
   }
@@ -434,7 +435,8 @@ TEST_F(GridRegistration, GoesOnWithAnotherNumberOfRanks)
 
 TEST(GridRegistrationSizes, FewPlanesAndOne)
 {
-  for (const std::int64_t planes : { 1, 7, 13, 17, 31 })
+  for (const std::int64_t planes :
+       Sanitized ? std::vector<std::int64_t>{ 1, 17 } : std::vector<std::int64_t>{ 1, 7, 13, 17, 31 })
   {
     const TestImage fixed({ 29, 31, planes }, { { 1.5, 1.5, 1.5 } }, Same);
     const TestImage moving({ 31, 28, planes == 1 ? 1 : planes + 10 }, { { 1.5, 1.5, 1.5 } }, Bent);
