@@ -177,7 +177,7 @@ ParseGridOptions(int argc, const char * const * argv)
   }
   if (!sized)
   {
-    options.size = options.weak ? Extent{ 128, 128, 128 } : Extent{ 128, 128, 1024 };
+    options.size = options.weak ? Extent{ 160, 160, 128 } : Extent{ 160, 160, 1024 };
   }
   return options;
 }
@@ -206,8 +206,8 @@ PrintGridHelp(std::ostream & out)
          "ranks\n\n"
          "  --weak          the volume grows with the number of ranks (default)\n"
          "  --strong        the ranks share one volume\n"
-         "  --size XxYxZ    voxels of a rank's part (weak, default 128x128x128) or of the volume (strong, default "
-         "128x128x1024)\n"
+         "  --size XxYxZ    voxels of a rank's part (weak, default 160x160x128) or of the volume (strong, default "
+         "160x160x1024)\n"
          "  --ranks LIST    numbers of ranks (default 1,2,4,8)\n"
          "  --stage NAME    greedy (default), syn or affine\n"
          "  --iterations N  of each of three levels (default 10)\n"

@@ -78,7 +78,7 @@ RatioToOneRank(const GridBenchmarkOptions &         options,
 void
 PrintRow(std::ostream & out, const std::vector<std::string> & cells)
 {
-  static constexpr int widths[] = { 5, 15, 7, 11, 7, 11, 7, 10, 10, 10, 10, 10, 10, 11, 9 };
+  static constexpr int widths[] = { 5, 15, 8, 11, 7, 10, 7, 11, 9, 11, 10, 9, 8, 11 };
   for (std::size_t i = 0; i < cells.size(); ++i)
   {
     out << std::right << std::setw(widths[i]) << cells[i];
@@ -127,30 +127,17 @@ PrintGridTable(std::ostream &                       out,
 {
   out << NameOf(options.stage) << ", " << (options.weak ? "weak" : "strong") << " scaling, " << options.iterations
       << " iterations at each level, " << options.threads << (options.threads == 1 ? " thread" : " threads")
-      << " per rank; all numbers are of the rank with most. Sizes in MiB, sent: planes.\n\n";
-  PrintRow(out,
-           { "",
-             "",
-             "planes",
-             "allocated",
-             "by",
-             "resident",
-             "by",
-             "sent per",
-             "",
-             "first",
-             "ring",
-             "ring",
-             "full",
-             "",
-             "s per" });
+      << " per rank; numbers are of the rank with most\n\n";
+  PrintRow(
+    out,
+    { "", "", "planes", "allocated", "by", "resident", "by", "planes per", "", "first", "ring", "", "full", "s per" });
   PrintRow(out,
            { "ranks",
              "volume",
              "of rank",
-             "memory",
+             "MiB",
              "1 rank",
-             "memory",
+             "MiB",
              "1 rank",
              "iteration",
              "at most",
@@ -158,7 +145,6 @@ PrintGridTable(std::ostream &                       out,
              "sampler",
              "at most",
              "ring",
-             "volume",
              "iteration" });
   for (const GridMeasurement & m : measurements)
   {
@@ -177,15 +163,15 @@ PrintGridTable(std::ostream &                       out,
                planes(m.ringSent),
                planes(m.ringBound),
                planes(m.fullRingSent),
-               Fixed(m.sizeZ, 0),
                Fixed(m.secondsPerIteration, 3) });
   }
   if (!measurements.empty())
   {
-    out << "\nA plane has " << Mebibytes(measurements.front().planeBytes)
-        << " MiB. \"By 1 rank\": memory by what one rank takes for "
+    out << "\nallocated, resident: memory of a rank, and by what one rank takes for "
         << (options.weak ? "as many planes" : "its part of the planes")
-        << ".\nTimes say nothing about more ranks than there are free cores.\n";
+        << "\nplanes per iteration and those to the right: what a rank sends, in planes of "
+        << Fixed(measurements.front().planeBytes / 1024, 0)
+        << " KiB\nThe time says nothing where there are more ranks than free cores.\n";
   }
   out << std::flush;
 }
