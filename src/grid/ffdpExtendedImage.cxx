@@ -32,10 +32,14 @@ Contains(const PlaneRange & outer, const PlaneRange & inner)
 
 } // namespace
 
-ExtendedImage::ExtendedImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own)
+ExtendedImage::ExtendedImage(Backend &                       backend,
+                             Communicator &                  communicator,
+                             const VolumeView<const float> & own,
+                             const JoinedPlanes &            joined)
   : m_Backend(&backend)
   , m_Communicator(&communicator)
   , m_Own(own)
+  , m_Joined(joined)
 {
   const Partition owners(own.domain.z, communicator.Size());
   for (int rank = 0; rank < communicator.Size(); ++rank)
@@ -103,17 +107,17 @@ ExtendedImage::View(const PlaneRange & planes)
   const std::int64_t plane = m_Own.domain.x * m_Own.domain.y;
   const std::int64_t count = std::max<std::int64_t>(0, planes.end - planes.first);
   const std::int64_t needed = std::max<std::int64_t>(1, count) * plane; // who wants none still gets a view of something
-  if (m_Joined.Count() < needed)
+  if (m_Joined->Count() < needed)
   {
-    m_Joined = DeviceArray<float>(); // before the larger one is there
-    m_Joined = DeviceArray<float>(*m_Backend, needed);
-    m_Joined.FillZero();
+    *m_Joined = DeviceArray<float>(); // before the larger one is there
+    *m_Joined = DeviceArray<float>(*m_Backend, needed);
+    m_Joined->FillZero();
   }
   if (count == 0)
   {
-    return VolumeView<const float>(m_Joined.Data(), m_Own.domain, 0, 1);
+    return VolumeView<const float>(m_Joined->Data(), m_Own.domain, 0, 1);
   }
-  const VolumeView<float> joined(m_Joined.Data(), m_Own.domain, planes.first, count);
+  const VolumeView<float> joined(m_Joined->Data(), m_Own.domain, planes.first, count);
   std::int64_t            found = 0;
   const auto              copy = [&](const VolumeView<const float> & from) {
     const PlaneRange part = Intersection({ from.firstPlane, from.EndPlane() }, planes);

@@ -20,8 +20,14 @@
 
 #include "ffdpSlab.h"
 
+#include <memory>
+
 namespace ffdp
 {
+
+/** Memory in which planes that lie apart are put side by side. Images that are looked at one after the other share it.
+ */
+using JoinedPlanes = std::shared_ptr<DeviceArray<float>>;
 
 /** An image that does not change, of which this rank owns some planes, with planes of other ranks below and above them.
  * The owned planes stay where they are: an image is not copied to have neighbors. */
@@ -29,14 +35,18 @@ class ExtendedImage
 {
 public:
   ExtendedImage() = default;
-  ExtendedImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own);
+  ExtendedImage(Backend &                       backend,
+                Communicator &                  communicator,
+                const VolumeView<const float> & own,
+                const JoinedPlanes &            joined);
 
   /** Fetches what ranks want (wanted[rank]) and do not have yet. Ranks that have all that they want keep what they
    * hold, and nothing is sent to them. */
   void
   Extend(const std::vector<PlaneRange> & wanted);
 
-  /** These planes in one piece: in place where they lie so, otherwise put together; good until the next call. */
+  /** These planes in one piece: in place where they lie so, otherwise put together; good until the next call for an
+   * image that shares the memory for that. */
   VolumeView<const float>
   View(const PlaneRange & planes);
 
@@ -52,7 +62,7 @@ private:
   VolumeView<const float> m_Own;
   std::vector<PlaneRange> m_Wanted; ///< by each rank, when it last got something; with those that it owns
   Slab                    m_Below, m_Above;
-  DeviceArray<float>      m_Joined;
+  JoinedPlanes            m_Joined;
 };
 
 } // namespace ffdp

@@ -51,10 +51,13 @@ IsMoreThanAShard(const Partition & owners, const std::vector<PlaneRange> & wante
 
 } // namespace
 
-SampledImage::SampledImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own)
+SampledImage::SampledImage(Backend &                       backend,
+                           Communicator &                  communicator,
+                           const VolumeView<const float> & own,
+                           const JoinedPlanes &            joined)
   : m_Backend(&backend)
   , m_Communicator(&communicator)
-  , m_Image(backend, communicator, own)
+  , m_Image(backend, communicator, own, joined)
 {}
 
 void

@@ -35,7 +35,10 @@ class SampledImage
 {
 public:
   SampledImage() = default;
-  SampledImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & own);
+  SampledImage(Backend &                       backend,
+               Communicator &                  communicator,
+               const VolumeView<const float> & own,
+               const JoinedPlanes &            joined);
 
   /** Made by all ranks before they sample the planes `output` of the fixed grid, which this rank owns, under a map.
    * `u` must stay as it is until the last sample is taken. */

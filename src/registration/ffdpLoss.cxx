@@ -73,17 +73,17 @@ Loss::Loss(Backend &                               backend,
   for (Pair & pair : m_Pairs)
   {
     const std::int64_t capacity = planesAtATime + 2 * pair.halo;
-    pair.moving = SampledImage(backend, communicator, pair.images.moving);
+    pair.moving = SampledImage(backend, communicator, pair.images.moving, m_JoinedPlanes);
     pair.moved = PlaneWindow<float>(backend, domain, 1, capacity);
     pair.movedEdges = EdgeStrips<float>(backend, communicator, domain, pair.halo);
-    pair.fixedHere = ExtendedImage(backend, communicator, pair.images.fixed);
+    pair.fixedHere = ExtendedImage(backend, communicator, pair.images.fixed, m_JoinedPlanes);
     if (pair.IsMasked())
     {
       pair.mask = PlaneWindow<std::uint8_t>(backend, domain, 1, capacity);
       pair.maskEdges = EdgeStrips<std::uint8_t>(backend, communicator, domain, pair.halo);
       if (pair.HasMovingMask())
       {
-        pair.movingMask = SampledImage(backend, communicator, pair.images.movingMask);
+        pair.movingMask = SampledImage(backend, communicator, pair.images.movingMask, m_JoinedPlanes);
         pair.movedMask = PlaneWindow<float>(backend, domain, 1, capacity);
       }
     }
@@ -176,12 +176,12 @@ Loss::PrepareFixedWarp(Pair & pair)
   {
     const Extent &     domain = this->Domain();
     const std::int64_t capacity = m_PlanesAtATime + 2 * pair.halo;
-    pair.fixed = SampledImage(m_Backend, m_Communicator, pair.images.fixed);
+    pair.fixed = SampledImage(m_Backend, m_Communicator, pair.images.fixed, m_JoinedPlanes);
     pair.movedFixed = PlaneWindow<float>(m_Backend, domain, 1, capacity);
     pair.movedFixedEdges = EdgeStrips<float>(m_Backend, m_Communicator, domain, pair.halo);
     if (pair.HasFixedMask())
     {
-      pair.fixedMask = SampledImage(m_Backend, m_Communicator, pair.images.fixedMask);
+      pair.fixedMask = SampledImage(m_Backend, m_Communicator, pair.images.fixedMask, m_JoinedPlanes);
       pair.movedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, capacity);
     }
   }

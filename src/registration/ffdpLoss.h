@@ -192,6 +192,7 @@ private:
   Backend &             m_Backend;
   Communicator &        m_Communicator;
   PlaneRange            m_Planes;
+  JoinedPlanes          m_JoinedPlanes = std::make_shared<DeviceArray<float>>(); ///< of all images
   std::vector<Pair>     m_Pairs;
   std::vector<Term>     m_Terms;
   std::int64_t          m_PlanesAtATime;

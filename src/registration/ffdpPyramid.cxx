@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpPyramid.h"
 
+#include "ffdpExtendedImage.h"
+
 #include <cmath>
 
 namespace ffdp
@@ -36,6 +38,37 @@ LevelToPhysical(const PlacedImage & full, const Extent & size)
     toFine.offset[axis] = map.offset[axis];
   }
   return Compose(full.indexToPhysical, toFine);
+}
+
+/** Downsamples an image that is spread over the ranks. Most planes need only what their rank owns, and are made from it
+ * where it lies. Some at the edges of a slab, or all where fewer ranks share a level, need planes of others, too: few
+ * at a time, so that putting those side by side takes little memory. */
+void
+DownsampleSpread(Backend &                       backend,
+                 Communicator &                  communicator,
+                 const VolumeView<const float> & full,
+                 const Slab &                    level,
+                 const GridMap &                 map,
+                 const DownsampleParameters &    parameters)
+{
+  constexpr std::int64_t FewPlanes = 4;
+  const PlaneRange &     owned = level.Owned();
+  const auto             needed = [&](std::int64_t first, std::int64_t end) {
+    return DownsamplePlanes(full.domain, level.Domain(), map, { first, end }, parameters);
+  };
+  const auto isHere = [&](std::int64_t plane) {
+    const PlaneRange planes = needed(plane, plane + 1);
+    return planes.first >= full.firstPlane && planes.end <= full.EndPlane();
+  };
+  ExtendedImage nearby(backend, communicator, full, std::make_shared<DeviceArray<float>>());
+  nearby.Extend(GatherRanges(communicator, level.IsEmpty() ? PlaneRange() : needed(owned.first, owned.end)));
+  for (std::int64_t first = owned.first, end; first < owned.end; first = end)
+  {
+    const bool here = isHere(first);
+    for (end = first + 1; end < owned.end && isHere(end) == here && (here || end - first < FewPlanes); ++end)
+    {}
+    backend.Downsample(nearby.View(needed(first, end)), level.Volume().Planes(first, end - first), map, parameters);
+  }
 }
 
 } // namespace
@@ -80,13 +113,7 @@ LevelImage::LevelImage(Backend &              backend,
   }
   else
   {
-    const PlaneRange needed =
-      m_Slab.IsEmpty() ? PlaneRange() : DownsamplePlanes(fine, size, map, m_Slab.Owned(), parameters);
-    const Slab nearby = FetchPlanes(backend, communicator, { full.voxels }, needed);
-    if (!m_Slab.IsEmpty())
-    {
-      backend.Downsample(nearby.Volume(), m_Slab.Volume(), map, parameters);
-    }
+    DownsampleSpread(backend, communicator, full.voxels, m_Slab, map, parameters);
   }
   m_Image.voxels = m_Slab.Volume();
   m_Image.indexToPhysical = LevelToPhysical(full, size);
