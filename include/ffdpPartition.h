@@ -47,6 +47,13 @@ public:
     return { this->Begin(rank), this->Begin(rank + 1) };
   }
 
+  /** Planes of the rank that owns most. */
+  std::int64_t
+  ThickestSlab() const
+  {
+    return (m_Planes + m_Slabs - 1) / m_Slabs;
+  }
+
   std::int64_t
   Planes() const
   {

@@ -89,10 +89,10 @@ MeasureStage(const Stage & stage, bool planar, unsigned threads)
 }
 
 void
-RunPlan(const RegisterOptions & options, const std::string & json)
+RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
 {
   const StageList           list = PlanStages(options);
-  const RegistrationProblem problem = DescribeProblem(options, list);
+  const RegistrationProblem problem = DescribeProblem(options, list, ranks);
   const bool                planar = problem.pairs.front().fixedSize.z == 1;
   std::vector<double>       cost(list.stages.size(), -1.0);
   nlohmann::json            levels = nlohmann::json::array();
@@ -124,14 +124,17 @@ RunPlan(const RegisterOptions & options, const std::string & json)
   {
     std::printf("note: %s\n", note.c_str());
   }
-  std::printf(
-    "peak memory of the program %.0f MB (%.0f MB are free), stages %.1f s at most on this machine as it is now\n",
-    problem.peakBytes / 1e6,
-    AvailableBytes() / 1e6,
-    total);
+  std::printf("peak memory of %s %.0f MB (%.0f MB are free), stages %.1f s at most%s on this machine as it is now\n",
+              ranks == 1 ? "the program" : ("each of " + std::to_string(ranks) + " ranks").c_str(),
+              problem.peakBytes / 1e6,
+              AvailableBytes() / 1e6,
+              total,
+              ranks == 1 ? "" : " by one process");
   if (!json.empty())
   {
-    const nlohmann::json all = { { "levels", levels }, { "peak_bytes", problem.peakBytes }, { "seconds", total } };
+    const nlohmann::json all = {
+      { "levels", levels }, { "ranks", ranks }, { "peak_bytes", problem.peakBytes }, { "seconds", total }
+    };
     WriteText(all.dump(2) + "\n", json);
   }
 }
@@ -143,8 +146,12 @@ AddPlanCommand(CLI::App & program)
 {
   auto   options = std::make_shared<RegisterOptions>();
   auto   json = std::make_shared<std::string>();
+  auto   ranks = std::make_shared<int>(1);
   auto * command =
     program.add_subcommand("plan", "Memory and time of a registration, stage by stage, without running it");
-  AddProblemOptions(*command, options, [options, json] { RunPlan(*options, *json); });
+  AddProblemOptions(*command, options, [options, ranks, json] { RunPlan(*options, *ranks, *json); });
+  command->add_option("--ranks", *ranks, "Processes that mpirun would start: the memory is then that of each")
+    ->check(CLI::Range(1, 1 << 20))
+    ->capture_default_str();
   command->add_option("--json", *json, "Also write the figures to this file");
 }

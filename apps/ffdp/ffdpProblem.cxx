@@ -36,6 +36,7 @@ namespace
 
 /** What the program and its libraries take by themselves, and small things like tables and the report. */
 constexpr double ProgramBytes = 35e6;
+constexpr double MpiBytes = 10e6; ///< of MPI, on each rank
 
 /** What is being compressed at a time, before and after, and what is on its way to that, of files that are larger. */
 constexpr double CompressionBytes = 33e6;
@@ -44,13 +45,7 @@ constexpr double CompressionBytes = 33e6;
 double
 MostVoxels(const ffdp::Extent & size, int ranks)
 {
-  const ffdp::Partition owners(size.z, ranks);
-  std::int64_t          planes = 0;
-  for (int rank = 0; rank < ranks; ++rank)
-  {
-    planes = std::max(planes, owners.Owned(rank).end - owners.Owned(rank).first);
-  }
-  return double(planes) * double(size.x * size.y);
+  return double(ffdp::Partition(size.z, ranks).ThickestSlab()) * double(size.x * size.y);
 }
 
 class FileSizes
@@ -141,7 +136,7 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double file = std::max({ warp, 4 * fixedVoxels, 4 * movingVoxels });
   const double writing = problem.imageBytes + std::max(forward, backward) + std::min(CompressionBytes, 4 * file);
   const double engine = problem.imageBytes + problem.estimate.peakBytes;
-  problem.peakBytes = ProgramBytes + std::max({ engine, writing, problem.readBytes });
+  problem.peakBytes = ProgramBytes + (ranks > 1 ? MpiBytes : 0) + std::max({ engine, writing, problem.readBytes });
   return problem;
 }
 

@@ -37,16 +37,15 @@ Hull(const PlaneRange & a, const PlaneRange & b)
 bool
 IsMoreThanAShard(const Partition & owners, const std::vector<PlaneRange> & wanted)
 {
-  std::int64_t thickest = 0, most = 0;
+  std::int64_t most = 0;
   for (int rank = 0; rank < owners.Ranks(); ++rank)
   {
     const PlaneRange own = owners.Owned(rank);
     const PlaneRange want = wanted[std::size_t(rank)];
     const PlaneRange both = Intersection(own, want);
-    thickest = std::max(thickest, own.end - own.first);
     most = std::max(most, want.end - want.first - std::max<std::int64_t>(0, both.end - both.first));
   }
-  return most > thickest;
+  return most > owners.ThickestSlab();
 }
 
 } // namespace

@@ -34,13 +34,7 @@ using Kind = RegistrationStage::Kind;
 double
 MostPlanes(const Extent & size, int ranks)
 {
-  const Partition owners(size.z, ranks);
-  std::int64_t    most = 0;
-  for (int rank = 0; rank < ranks; ++rank)
-  {
-    most = std::max(most, owners.Owned(rank).end - owners.Owned(rank).first);
-  }
-  return double(most);
+  return double(Partition(size.z, ranks).ThickestSlab());
 }
 
 double
@@ -163,6 +157,16 @@ ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsig
   return floats;
 }
 
+/** What finding the inverse takes where a slab is not the whole: planes of the warp that the inverse reaches, and a
+ * window as wide on each thread. How far a warp will move points is not known yet. */
+double
+InversionFloats(const Extent & size, unsigned threads, int ranks)
+{
+  constexpr double Moved = 20; // planes: much, but usual
+  const double     window = std::min(3 * Moved + 1, MostPlanes(size, ranks) + 2 * Moved);
+  return ranks == 1 ? 0 : (6 * Moved + 4 * window * threads) * double(size.x * size.y);
+}
+
 } // namespace
 
 const char *
@@ -242,7 +246,8 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     }
   }
   // the warp, its inverse, and a copy of each for the caller, one after the other
-  estimate.resultBytes = held > 0 ? 4 * 9 * full : 0;
+  const Extent & grid = pairs.front().fixedSize;
+  estimate.resultBytes = held > 0 ? 4 * (9 * full + InversionFloats(grid, workers, ranks)) : 0;
   estimate.peakBytes = std::max(estimate.peakBytes, estimate.resultBytes);
   return estimate;
 }

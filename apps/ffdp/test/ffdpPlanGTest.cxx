@@ -72,6 +72,19 @@ TEST(Plan, TellsTheMemoryThatRegisterThenUses)
   }
 }
 
+TEST(Plan, ARankNeedsAPartOfWhatOneProcessNeeds)
+{
+  const Folder folder("plan-ranks");
+  ASSERT_EQ(RunProgram(folder, "synthesize --head --size 128 128 128 --spacing 1.6 -o " + (folder / "a.nii")).code, 0);
+  const std::string images = "-f " + (folder / "a.nii") + " -m " + (folder / "a.nii") + " --threads 1 ";
+  const double      one = Plan(folder, images)["peak_bytes"], two = Plan(folder, images + "--ranks 2")["peak_bytes"],
+               four = Plan(folder, images + "--ranks 4")["peak_bytes"];
+  EXPECT_LT(two, 0.9 * one);
+  EXPECT_LT(four, 0.9 * two);
+  EXPECT_GT(four, 0.25 * one);
+  EXPECT_NE(RunProgram(folder, "plan " + images + "--ranks 0").code, 0);
+}
+
 TEST(Plan, ListsTheLevelsOfPresetsAndRefusesWhatRegisterRefuses)
 {
   const Folder folder("plan-levels");
