@@ -17,26 +17,12 @@
  *=========================================================================*/
 #include "ffdpLoss.h"
 
+#include "ffdpImageIntensities.h"
+
 #include <cmath>
 
 namespace ffdp
 {
-namespace
-{
-
-/** Index of the moving image from index of the fixed one: X = P (A (F (x + u)) + t). */
-CompositeMap
-MakeIndexMap(const LevelPair & images, const AffineMap & physical)
-{
-  const AffineMap map = Compose(images.physicalToMoving, Compose(physical, images.fixedToPhysical));
-  CompositeMap    composite;
-  std::copy(map.matrix, map.matrix + 9, composite.A);
-  std::copy(map.offset, map.offset + 3, composite.t);
-  std::copy(map.matrix, map.matrix + 9, composite.S);
-  return composite;
-}
-
-} // namespace
 
 Loss::Loss(Backend &                               backend,
            Communicator &                          communicator,
@@ -49,103 +35,34 @@ Loss::Loss(Backend &                               backend,
 {
   Require(!pairs.empty() && !metrics.empty(), "a registration needs a pair of images and a metric");
   m_Planes = Partition(pairs.front().fixed.domain.z, communicator.Size()).Owned(communicator.Rank());
-  for (const LevelPair & images : pairs)
-  {
-    Pair pair;
-    pair.images = images;
-    RequireSameDomain(pairs.front().fixed.domain, images.fixed.domain, "the fixed images of two pairs");
-    m_Pairs.push_back(std::move(pair));
-  }
+  std::vector<std::int64_t> halos(pairs.size(), 0); // of the metrics of each pair
   for (const RegistrationMetric & metric : metrics)
   {
     Require(metric.pair >= 0 && metric.pair < int(pairs.size()), "a metric names a pair of images that there is not");
-    Term term;
+    const auto pair = std::size_t(metric.pair);
+    Term       term;
     term.metric = metric;
-    this->PrepareTerm(term);
-    Pair & pair = m_Pairs[std::size_t(metric.pair)];
+    this->PrepareTerm(term, pairs[pair]);
     if (metric.kind == RegistrationMetric::Kind::LocalCorrelation)
     {
-      pair.halo = std::max(pair.halo, LocalCorrelationHalo(term.correlation, true));
+      halos[pair] = std::max(halos[pair], LocalCorrelationHalo(term.correlation, true));
     }
     m_Terms.push_back(std::move(term));
   }
-  const Extent & domain = this->Domain();
-  for (Pair & pair : m_Pairs)
+  for (std::size_t i = 0; i < pairs.size(); ++i)
   {
-    const std::int64_t capacity = planesAtATime + 2 * pair.halo;
-    pair.moving = SampledImage(backend, communicator, pair.images.moving, m_JoinedPlanes);
-    pair.moved = PlaneWindow<float>(backend, domain, 1, capacity);
-    pair.movedEdges = EdgeStrips<float>(backend, communicator, domain, pair.halo);
-    pair.fixedHere = ExtendedImage(backend, communicator, pair.images.fixed, m_JoinedPlanes);
-    if (pair.IsMasked())
-    {
-      pair.mask = PlaneWindow<std::uint8_t>(backend, domain, 1, capacity);
-      pair.maskEdges = EdgeStrips<std::uint8_t>(backend, communicator, domain, pair.halo);
-      if (pair.HasMovingMask())
-      {
-        pair.movingMask = SampledImage(backend, communicator, pair.images.movingMask, m_JoinedPlanes);
-        pair.movedMask = PlaneWindow<float>(backend, domain, 1, capacity);
-      }
-    }
+    RequireSameDomain(pairs.front().fixed.domain, pairs[i].fixed.domain, "the fixed images of two pairs");
+    m_Pairs.push_back({ ComparedPair(backend, communicator, pairs[i], halos[i], planesAtATime, m_JoinedPlanes), {} });
   }
-  m_LossGradient = PlaneWindow<float>(backend, domain, 1, planesAtATime);
-}
-
-Statistics
-Loss::MeasureImage(const VolumeView<const float> & image) const
-{
-  constexpr std::size_t Numbers = 6;
-  std::vector<double>   own;
-  if (image.planes > 0)
-  {
-    for (const Statistics & plane : m_Backend.PlaneStatistics(image))
-    {
-      own.insert(own.end(),
-                 { double(plane.count),
-                   double(plane.notFinite),
-                   double(plane.minimum),
-                   double(plane.maximum),
-                   plane.mean,
-                   plane.squares });
-    }
-  }
-  const std::vector<double> all = m_Communicator.Gather(own);
-  std::vector<Statistics>   planes;
-  for (std::size_t i = 0; i + Numbers <= all.size(); i += Numbers)
-  {
-    planes.push_back(
-      { std::int64_t(all[i]), std::int64_t(all[i + 1]), float(all[i + 2]), float(all[i + 3]), all[i + 4], all[i + 5] });
-  }
-  const Statistics statistics = CombineStatistics(planes);
-  Require(statistics.count > 0 && statistics.maximum > statistics.minimum,
-          "an image is constant: there is nothing to align");
-  return statistics;
-}
-
-IntensityRange
-Loss::MeasureRange(const VolumeView<const float> & image, const Statistics & statistics) const
-{
-  constexpr std::int64_t Bins = 4096;
-  IntensityHistogram     histogram;
-  histogram.low = statistics.minimum;
-  histogram.high = statistics.maximum;
-  histogram.counts.assign(std::size_t(Bins), 0);
-  if (image.planes > 0)
-  {
-    histogram = m_Backend.MeasureHistogram(image, statistics.minimum, statistics.maximum, Bins);
-  }
-  m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
-  const IntensityRange range = RobustRange(histogram, 0.001, 0.999);
-  return range.low < range.high ? range : IntensityRange{ statistics.minimum, statistics.maximum };
+  m_LossGradient = PlaneWindow<float>(backend, this->Domain(), 1, planesAtATime);
 }
 
 void
-Loss::PrepareTerm(Term & term)
+Loss::PrepareTerm(Term & term, const LevelPair & images) const
 {
   const RegistrationMetric & metric = term.metric;
-  const LevelPair &          images = m_Pairs[std::size_t(metric.pair)].images;
-  const Statistics           fixed = this->MeasureImage(images.fixed);
-  const Statistics           moving = this->MeasureImage(images.moving);
+  const Statistics           fixed = MeasureImage(m_Backend, m_Communicator, images.fixed);
+  const Statistics           moving = MeasureImage(m_Backend, m_Communicator, images.moving);
   switch (metric.kind)
   {
     case RegistrationMetric::Kind::LocalCorrelation:
@@ -155,35 +72,17 @@ Loss::PrepareTerm(Term & term)
       term.correlation.epsilon = metric.epsilon;
       term.correlation.fixedVariance = fixed.Variance();
       term.correlation.movingVariance = moving.Variance();
-      term.correlation.normalizer = this->Domain().Voxels();
+      term.correlation.normalizer = images.fixed.domain.Voxels();
       break;
     case RegistrationMetric::Kind::MutualInformation:
       term.histogram.kind = MutualInformationKind::BSpline;
       term.histogram.bins = metric.bins;
-      term.histogram.fixedRange = this->MeasureRange(images.fixed, fixed);
-      term.histogram.movingRange = this->MeasureRange(images.moving, moving);
+      term.histogram.fixedRange = MeasureRange(m_Backend, m_Communicator, images.fixed, fixed);
+      term.histogram.movingRange = MeasureRange(m_Backend, m_Communicator, images.moving, moving);
       break;
     case RegistrationMetric::Kind::MeanSquares:
       term.scale = 1 / std::sqrt(fixed.Variance() * moving.Variance());
       break;
-  }
-}
-
-void
-Loss::PrepareFixedWarp(Pair & pair)
-{
-  if (pair.movedFixed.Capacity() == 0)
-  {
-    const Extent &     domain = this->Domain();
-    const std::int64_t capacity = m_PlanesAtATime + 2 * pair.halo;
-    pair.fixed = SampledImage(m_Backend, m_Communicator, pair.images.fixed, m_JoinedPlanes);
-    pair.movedFixed = PlaneWindow<float>(m_Backend, domain, 1, capacity);
-    pair.movedFixedEdges = EdgeStrips<float>(m_Backend, m_Communicator, domain, pair.halo);
-    if (pair.HasFixedMask())
-    {
-      pair.fixedMask = SampledImage(m_Backend, m_Communicator, pair.images.fixedMask, m_JoinedPlanes);
-      pair.movedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, capacity);
-    }
   }
 }
 
@@ -193,73 +92,24 @@ Loss::Begin(const AffineMap &             physical,
             const WarpView<const float> & r,
             bool                          withGradient)
 {
+  const auto planes = std::size_t(m_Planes.end - m_Planes.first);
   m_Warp = u;
-  m_FixedWarp = r;
   m_FixedMoves = r.IsGiven();
-  const Extent & domain = this->Domain();
   for (Pair & pair : m_Pairs)
   {
-    pair.map = MakeIndexMap(pair.images, physical);
-    pair.planeGradients.assign(std::size_t(m_Planes.end - m_Planes.first), MapGradient{});
-    pair.moving.Prepare(pair.map, this->Displacement(), domain, m_Planes, withGradient);
-    if (pair.HasMovingMask())
-    {
-      pair.movingMask.Prepare(pair.map, this->Displacement(), domain, m_Planes, false);
-    }
-    if (m_FixedMoves)
-    {
-      this->PrepareFixedWarp(pair);
-      pair.fixed.Prepare(CompositeMap{}, m_FixedWarp, domain, m_Planes, withGradient);
-      if (pair.HasFixedMask())
-      {
-        pair.fixedMask.Prepare(CompositeMap{}, m_FixedWarp, domain, m_Planes, false);
-      }
-    }
-    else
-    {
-      pair.fixedHere.Extend(WithHalo(Partition(domain.z, m_Communicator.Size()), pair.halo));
-    }
-    this->SwapEdges(pair);
-    this->RestartWindows(pair, m_Planes.first);
+    pair.compared.Begin(physical, u, r, withGradient);
+    pair.planeGradients.assign(planes, MapGradient{});
   }
   if (m_FixedMoves && m_FixedLossGradient.Capacity() == 0)
   {
-    m_FixedLossGradient = PlaneWindow<float>(m_Backend, domain, 1, m_PlanesAtATime);
+    m_FixedLossGradient = PlaneWindow<float>(m_Backend, this->Domain(), 1, m_PlanesAtATime);
   }
   for (Term & term : m_Terms)
   {
-    term.sums.planeSums.assign(std::size_t(m_Planes.end - m_Planes.first), 0.0);
-    term.sums.planeCounts.assign(std::size_t(m_Planes.end - m_Planes.first), 0);
+    term.sums.planeSums.assign(planes, 0.0);
+    term.sums.planeCounts.assign(planes, 0);
   }
   this->MeasureInformation();
-}
-
-void
-Loss::SwapEdges(Pair & pair)
-{
-  pair.movedEdges.Swap([&](const VolumeView<float> & planes) { pair.moving.Sample(planes); });
-  if (m_FixedMoves)
-  {
-    pair.movedFixedEdges.Swap([&](const VolumeView<float> & planes) { pair.fixed.Sample(planes); });
-  }
-  if (pair.IsMasked())
-  {
-    pair.maskEdges.Swap([&](const VolumeView<std::uint8_t> & planes) { this->SampleMask(pair, planes); });
-  }
-  if (m_Planes.first >= m_Planes.end) // others fill their windows with what they wait for
-  {
-    pair.movedEdges.Finish();
-    pair.movedFixedEdges.Finish();
-    pair.maskEdges.Finish();
-  }
-}
-
-void
-Loss::RestartWindows(Pair & pair, std::int64_t first)
-{
-  pair.moved.Restart(first);
-  pair.movedFixed.Restart(first);
-  pair.mask.Restart(first);
 }
 
 /** Mutual information is known only when all planes have been seen: these terms go through the images twice. */
@@ -272,17 +122,14 @@ Loss::MeasureInformation()
     {
       continue;
     }
-    Pair &         pair = m_Pairs[std::size_t(term.metric.pair)];
+    ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
     JointHistogram histogram(term.histogram);
     for (std::int64_t first = m_Planes.first; first < m_Planes.end; first += m_PlanesAtATime)
     {
       const std::int64_t end = std::min(m_Planes.end, first + m_PlanesAtATime);
-      this->SampleUpTo(pair, first, end);
-      histogram +=
-        m_Backend.ComputeJointHistogram(term.histogram,
-                                        this->ComparedFixed(pair, first, end),
-                                        VolumeView<const float>(pair.moved.Volume().Planes(first, end - first)),
-                                        pair.Mask());
+      pair.Advance(first, end);
+      histogram += m_Backend.ComputeJointHistogram(
+        term.histogram, pair.Fixed(first, end), pair.Moved().Planes(first, end - first), pair.Mask());
     }
     m_Communicator.Sum(&histogram.samples, 1);
     m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
@@ -292,85 +139,16 @@ Loss::MeasureInformation()
 }
 
 void
-Loss::SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end)
-{
-  const std::int64_t low = std::max<std::int64_t>(0, first - pair.halo);
-  const std::int64_t high = std::min(this->Domain().z, end + pair.halo);
-  if (low < pair.moved.First() || low > pair.moved.End())
-  {
-    this->RestartWindows(pair, low);
-  }
-  const auto advance = [&](auto & window, auto & edges, const auto & sample) {
-    window.Keep(low);
-    const std::int64_t from = window.End();
-    if (from < high)
-    {
-      window.Grow(high);
-      const auto       planes = window.Volume().Planes(from, high - from);
-      const PlaneRange left = edges.Fill(planes);
-      if (left.first < left.end)
-      {
-        sample(planes.Planes(left.first, left.end - left.first));
-      }
-    }
-  };
-  advance(pair.moved, pair.movedEdges, [&](const VolumeView<float> & planes) { pair.moving.Sample(planes); });
-  if (m_FixedMoves)
-  {
-    advance(
-      pair.movedFixed, pair.movedFixedEdges, [&](const VolumeView<float> & planes) { pair.fixed.Sample(planes); });
-  }
-  if (pair.IsMasked())
-  {
-    advance(
-      pair.mask, pair.maskEdges, [&](const VolumeView<std::uint8_t> & planes) { this->SampleMask(pair, planes); });
-  }
-}
-
-void
-Loss::SampleMask(Pair & pair, const VolumeView<std::uint8_t> & mask)
-{
-  const auto sample = [&](SampledImage & image, PlaneWindow<float> & window) -> VolumeView<const float> {
-    window.Restart(mask.firstPlane);
-    window.Grow(mask.EndPlane());
-    image.Sample(window.Volume());
-    return window.Volume();
-  };
-  VolumeView<const float> fixedMask = pair.images.fixedMask;
-  VolumeView<const float> movedMask;
-  if (pair.HasFixedMask() && m_FixedMoves)
-  {
-    fixedMask = sample(pair.fixedMask, pair.movedFixedMask);
-  }
-  if (pair.HasMovingMask())
-  {
-    movedMask = sample(pair.movingMask, pair.movedMask);
-  }
-  m_Backend.CombineMasks(fixedMask, movedMask, mask);
-}
-
-VolumeView<const float>
-Loss::ComparedFixed(Pair & pair, std::int64_t first, std::int64_t end)
-{
-  if (m_FixedMoves)
-  {
-    return pair.movedFixed.Volume();
-  }
-  return pair.fixedHere.View(
-    { std::max<std::int64_t>(0, first - pair.halo), std::min(this->Domain().z, end + pair.halo) });
-}
-
-void
 Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient)
 {
   if (term.metric.kind == RegistrationMetric::Kind::MutualInformation && !withGradient)
   {
     return; // Begin() knows the value already
   }
-  Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
-  this->SampleUpTo(pair, first, end);
-  const VolumeView<const float>        fixed = this->ComparedFixed(pair, first, end);
-  const VolumeView<const float>        moved = pair.moved.Volume();
+  ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
+  pair.Advance(first, end);
+  const VolumeView<const float>        fixed = pair.Fixed(first, end);
+  const VolumeView<const float>        moved = pair.Moved();
   const VolumeView<const float>        movedHere = moved.Planes(first, end - first);
   const VolumeView<const std::uint8_t> mask = pair.Mask();
   const auto                           gradientHere = [&](PlaneWindow<float> & window) {
@@ -411,7 +189,7 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
   bool accumulate = false;
   for (Term & term : m_Terms)
   {
-    Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
+    ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
     this->EvaluateTerm(term, first, end, true);
     // alone, the scale of a term means nothing to the optimizer
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
@@ -423,10 +201,10 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
       image.SampleBackward(lossGradient, gradient, false, accumulate);
       accumulate = true;
     };
-    add(pair.moving, m_LossGradient.Volume(), scale);
+    add(pair.SampledMoving(), m_LossGradient.Volume(), scale);
     if (m_FixedMoves)
     {
-      add(pair.fixed, m_FixedLossGradient.Volume(), -scale);
+      add(pair.SampledFixed(), m_FixedLossGradient.Volume(), -scale);
     }
   }
 }
@@ -449,10 +227,11 @@ Loss::AddMapGradient(std::int64_t first, std::int64_t end)
   {
     Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
     this->EvaluateTerm(term, first, end, true);
-    std::vector<MapGradient> planes = pair.moving.SampleBackward(m_LossGradient.Volume(), warpGradient, true);
+    std::vector<MapGradient> planes =
+      pair.compared.SampledMoving().SampleBackward(m_LossGradient.Volume(), warpGradient, true);
     if (m_Warp)
     {
-      this->AddWarpedMapGradient(pair, warpGradient, planes);
+      this->AddWarpedMapGradient(pair.compared.Map(), warpGradient, planes);
     }
     const double factor = term.metric.weight * term.scale;
     for (std::size_t plane = 0; plane < planes.size(); ++plane)
@@ -467,11 +246,13 @@ Loss::AddMapGradient(std::int64_t first, std::int64_t end)
 }
 
 void
-Loss::AddWarpedMapGradient(const Pair & pair, const WarpView<float> & gradient, std::vector<MapGradient> & planes) const
+Loss::AddWarpedMapGradient(const CompositeMap &       map,
+                           const WarpView<float> &    gradient,
+                           std::vector<MapGradient> & planes) const
 {
   // X = A (x + u) + t, so dL/dA = sum of d x^T + d u^T, where d = dL/dX. The sampler gives dL/du = A^T d.
   AffineMap A;
-  std::copy(pair.map.A, pair.map.A + 9, A.matrix);
+  std::copy(map.A, map.A + 9, A.matrix);
   const AffineMap inverse = A.Inverse();
   const auto      products = m_Backend.WarpProducts(gradient, m_Warp);
   for (std::size_t plane = 0; plane < planes.size(); ++plane)
@@ -550,8 +331,8 @@ Loss::PhysicalMapGradient() const
       index[i % index.size()] += all[i];
     }
     // X = P (A (F x) + t): dL/dA = P^T (dL/dA_index F^T + dL/dt_index F_t^T), dL/dt = P^T dL/dt_index
-    const AffineMap & P = pair.images.physicalToMoving;
-    const AffineMap & F = pair.images.fixedToPhysical;
+    const AffineMap & P = pair.compared.Images().physicalToMoving;
+    const AffineMap & F = pair.compared.Images().fixedToPhysical;
     for (int i = 0; i < 3; ++i)
     {
       for (int k = 0; k < 3; ++k)

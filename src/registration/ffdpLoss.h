@@ -18,30 +18,13 @@
 #ifndef ffdpLoss_h
 #define ffdpLoss_h
 
-#include "ffdpAffineMap.h"
-#include "ffdpBackend.h"
-#include "ffdpCommunicator.h"
-#include "ffdpEdgeStrips.h"
-#include "ffdpPlaneWindow.h"
+#include "ffdpComparedPair.h"
 #include "ffdpRegistrationMetric.h"
-#include "ffdpSampledImage.h"
 
 #include <vector>
 
 namespace ffdp
 {
-
-/** A pair of images as one level sees it: the planes that this rank owns. Masks are floats, 1 inside and 0 outside; not
- * given: inside everywhere. */
-struct LevelPair
-{
-  VolumeView<const float> fixed;
-  VolumeView<const float> moving;
-  VolumeView<const float> fixedMask;
-  VolumeView<const float> movingMask;
-  AffineMap               fixedToPhysical;  ///< index to mm
-  AffineMap               physicalToMoving; ///< mm to index
-};
 
 /** The weighted sum of all metrics over all pairs, and its gradient: moving images are seen under
  * phi(x) = A (x + u(x)) + t in mm, fixed ones under x + r(x), where r is for methods that move both.
@@ -100,45 +83,14 @@ public:
   const Extent &
   Domain() const
   {
-    return m_Pairs.front().images.fixed.domain;
+    return m_Pairs.front().compared.Images().fixed.domain;
   }
 
 private:
   struct Pair
   {
-    LevelPair                 images;
-    CompositeMap              map;
-    std::int64_t              halo = 0;  ///< of its metrics
-    ExtendedImage             fixedHere; ///< the fixed image where it does not move
-    SampledImage              moving, fixed, movingMask, fixedMask;
-    PlaneWindow<float>        moved;
-    PlaneWindow<float>        movedFixed; ///< where the fixed image moves, too
-    PlaneWindow<float>        movedMask, movedFixedMask;
-    PlaneWindow<std::uint8_t> mask;
-    EdgeStrips<float>         movedEdges, movedFixedEdges;
-    EdgeStrips<std::uint8_t>  maskEdges;
-    std::vector<MapGradient>  planeGradients; ///< of the planes of this rank
-
-    bool
-    HasFixedMask() const
-    {
-      return images.fixedMask.IsGiven();
-    }
-    bool
-    HasMovingMask() const
-    {
-      return images.movingMask.IsGiven();
-    }
-    bool
-    IsMasked() const
-    {
-      return this->HasFixedMask() || this->HasMovingMask();
-    }
-    VolumeView<const std::uint8_t>
-    Mask() const
-    {
-      return this->IsMasked() ? VolumeView<const std::uint8_t>(mask.Volume()) : VolumeView<const std::uint8_t>();
-    }
+    ComparedPair             compared;
+    std::vector<MapGradient> planeGradients; ///< of the planes of this rank
   };
   struct Term
   {
@@ -150,44 +102,21 @@ private:
     PlaneSums                   sums;
   };
 
-  Statistics
-  MeasureImage(const VolumeView<const float> & image) const;
-  IntensityRange
-  MeasureRange(const VolumeView<const float> & image, const Statistics & statistics) const;
   void
-  PrepareTerm(Term & term);
-  /** Makes room for what a moving fixed image needs. */
-  void
-  PrepareFixedWarp(Pair & pair);
+  PrepareTerm(Term & term, const LevelPair & images) const;
   void
   MeasureInformation();
-  /** Swaps the planes at the edges of slabs that windows of neighbors reach. */
-  void
-  SwapEdges(Pair & pair);
-  void
-  RestartWindows(Pair & pair, std::int64_t first);
-  /** Samples what is compared in the planes [first, end), and around them as far as windows reach. */
-  void
-  SampleUpTo(Pair & pair, std::int64_t first, std::int64_t end);
-  /** The mask of a pair from both images' masks, for the planes of a view. */
-  void
-  SampleMask(Pair & pair, const VolumeView<std::uint8_t> & mask);
-  /** The fixed image as it is compared, itself or its moved planes, in [first, end) and as far as windows reach. */
-  VolumeView<const float>
-  ComparedFixed(Pair & pair, std::int64_t first, std::int64_t end);
   /** Writes dL/dmoved of a term to m_LossGradient, if wanted, likewise for the fixed image, and adds to its sums. */
   void
   EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient);
   /** Adds what u contributes to the gradients for the map of a pair, of the planes that were evaluated last. */
   void
-  AddWarpedMapGradient(const Pair & pair, const WarpView<float> & gradient, std::vector<MapGradient> & planes) const;
+  AddWarpedMapGradient(const CompositeMap &       map,
+                       const WarpView<float> &    gradient,
+                       std::vector<MapGradient> & planes) const;
+  /** Over all ranks. */
   double
   MeanOf(const PlaneSums & own) const;
-  WarpInput
-  Displacement() const
-  {
-    return m_Warp ? WarpInput(m_Warp) : WarpInput();
-  }
 
   Backend &             m_Backend;
   Communicator &        m_Communicator;
@@ -198,7 +127,7 @@ private:
   std::int64_t          m_PlanesAtATime;
   PlaneWindow<float>    m_LossGradient, m_FixedLossGradient;
   PlaneWindow<float>    m_MapScratch; ///< dL/du of a linear stage that follows a deformable one
-  WarpView<const float> m_Warp, m_FixedWarp;
+  WarpView<const float> m_Warp;
   bool                  m_FixedMoves = false; ///< also on a rank that owns no plane of its warp
 };
 

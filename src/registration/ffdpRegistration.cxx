@@ -18,6 +18,7 @@
 #include "ffdpRegistration.h"
 
 #include "ffdpCheckpoint.h"
+#include "ffdpFinalWarp.h"
 #include "ffdpMoments.h"
 #include "ffdpRegistrationEstimate.h"
 #include "ffdpStageRunner.h"
@@ -101,7 +102,11 @@ public:
     {
       this->Save();
     }
-    this->KeepResult();
+    m_Result.affine = m_Alignment.affine;
+    if (m_Alignment.warp)
+    {
+      BringWarpHome(m_Backend, m_Communicator, std::move(m_Alignment.warp), this->FixedSize(), m_Result);
+    }
     return std::move(m_Result);
   }
 
@@ -353,87 +358,6 @@ private:
       this->EnterLevel();
       m_LevelStart = Now() - m_Result.levels.back().seconds;
     }
-  }
-
-  /** Takes the warp home, at the resolution of the fixed image, with its inverse. */
-  void
-  KeepResult()
-  {
-    m_Result.affine = m_Alignment.affine;
-    if (!m_Alignment.warp)
-    {
-      return;
-    }
-    const Extent & size = this->FixedSize();
-    if (m_Alignment.warp.Domain() != size)
-    {
-      m_Alignment.warp = Regrid(m_Backend, m_Communicator, m_Alignment.warp, size);
-    }
-    this->Unfold();
-    m_Result.hasWarp = true;
-    m_Result.warpSize = size;
-    m_Result.warpPlanes = m_Alignment.warp.Owned();
-    {
-      const InvertedWarp inverse = InvertWarp(m_Backend, m_Communicator, m_Alignment.warp);
-      m_Result.inverseResidual = inverse.residual;
-      m_Result.inverseWarp = this->CopyToHost(inverse.warp);
-    }
-    m_Result.warp = this->CopyToHost(m_Alignment.warp);
-  }
-
-  std::vector<float>
-  CopyToHost(const Slab & warp)
-  {
-    const std::int64_t count = (warp.Owned().end - warp.Owned().first) * warp.Domain().x * warp.Domain().y;
-    std::vector<float> values(std::size_t(3 * count));
-    for (int c = 0; c < 3 && count > 0; ++c)
-    {
-      m_Backend.CopyToHost(values.data() + c * count, warp.OwnedVolume(c).data, std::size_t(count) * sizeof(float));
-    }
-    return values;
-  }
-
-  /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. */
-  void
-  Unfold()
-  {
-    constexpr float Least = 0.05f; // not only positive, so that what reads the warp finds no fold either
-    constexpr int   Passes = 50;
-    m_Alignment.warp = WithHalo(m_Backend, m_Communicator, std::move(m_Alignment.warp), 1);
-    const Slab & warp = m_Alignment.warp;
-    const Slab   determinant(m_Backend, m_Communicator, warp.Domain(), 1, 1);
-    this->MeasureFolds(determinant);
-    for (int pass = 0; pass < Passes && m_Result.smallestJacobian < Least; ++pass)
-    {
-      determinant.RefreshHalo(m_Backend, m_Communicator);
-      std::int64_t ironed = 0;
-      if (!warp.IsEmpty())
-      {
-        ironed = m_Backend.IronFolds(
-          warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, determinant.Volume(), Least);
-      }
-      m_Communicator.Sum(&ironed, 1);
-      m_Result.ironed = std::max(m_Result.ironed, ironed);
-      warp.RefreshHalo(m_Backend, m_Communicator);
-      this->MeasureFolds(determinant);
-    }
-  }
-
-  void
-  MeasureFolds(const Slab & determinant)
-  {
-    const Slab &   warp = m_Alignment.warp;
-    JacobianResult jacobian;
-    if (!warp.IsEmpty())
-    {
-      jacobian = m_Backend.JacobianDeterminant(
-        warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, determinant.OwnedVolume());
-    }
-    double smallest = -jacobian.minimum;
-    m_Communicator.Maximum(&smallest, 1);
-    m_Communicator.Sum(&jacobian.notPositive, 1);
-    m_Result.smallestJacobian = -smallest;
-    m_Result.folds = jacobian.notPositive;
   }
 
   Backend &                                                 m_Backend;

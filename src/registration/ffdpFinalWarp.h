@@ -1,0 +1,37 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpFinalWarp_h
+#define ffdpFinalWarp_h
+
+#include "ffdpStageRunner.h"
+
+namespace ffdp
+{
+
+/** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
+ * its inverse. All ranks take part, each keeps the planes that it owns. */
+void
+BringWarpHome(Backend &            backend,
+              Communicator &       communicator,
+              Slab                 warp,
+              const Extent &       size,
+              RegistrationResult & result);
+
+} // namespace ffdp
+
+#endif
