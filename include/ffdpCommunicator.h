@@ -43,7 +43,8 @@ struct Message
 };
 
 /** Messages that are under way. The memory of their blocks must live, and what is sent must not change, until Wait()
- * returns. Destroyed without Wait(), as an exception does, it gives the messages up and does not block. */
+ * returns. Destroyed without Wait(), as an exception does, it gives the messages up after a moment: what other ranks
+ * have not taken or sent by then may still be read or written, so a rank that fails alone is to end its process. */
 class FFDP_EXPORT PendingTransfer
 {
 public:

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "itkFFDPRegistrationProcess.h"
 
+#include "ffdpCheckpoint.h"
 #include "ffdpGatherLists.h"
 #include "ffdpParallel.h"
 #include "ffdpPartition.h"
@@ -37,7 +38,8 @@ namespace
 std::vector<double>
 Characterize(const std::vector<ffdp::ImagePair> &           pairs,
              const ffdp::WarpedStart *                      start,
-             const FFDPRegistrationProcess::StageListType & stages)
+             const FFDPRegistrationProcess::StageListType & stages,
+             bool                                           checkpointed)
 {
   std::vector<double> numbers;
   const auto          addMap = [&numbers](const ffdp::AffineMap & map) {
@@ -60,11 +62,8 @@ Characterize(const std::vector<ffdp::ImagePair> &           pairs,
     addMap(start->affine);
     numbers.push_back(start->hasWarp ? 1 : 0);
   }
-  for (const ffdp::RegistrationStage & stage : stages)
-  {
-    const std::string text = ffdp::DescribeStage(stage);
-    numbers.insert(numbers.end(), text.begin(), text.end());
-  }
+  const std::uint64_t print = ffdp::FingerprintOf(stages);
+  numbers.insert(numbers.end(), { double(print >> 32), double(print & 0xffffffffu), checkpointed ? 1.0 : 0.0 });
   return numbers;
 }
 
@@ -168,14 +167,17 @@ FFDPRegistrationProcess::MeetOtherRanks(const std::vector<ffdp::ImagePair> & pai
 {
   m_OthersWait = false;
   this->RequireAllRanks("");
-  const auto problems =
-    ffdp::GatherLists(this->GetRanks(), Characterize(pairs, start, this->FindStages(pairs.size(), start)));
+  const auto problems = ffdp::GatherLists(
+    this->GetRanks(),
+    Characterize(pairs, start, this->FindStages(pairs.size(), start), !m_CheckpointDirectory.empty()));
   for (std::size_t rank = 1; rank < problems.size(); ++rank)
   {
     if (problems[rank] != problems.front())
     {
-      itkExceptionMacro("Rank " << rank << " has another problem than rank 0: the grid of an image, a mask, a stage or "
-                                << "the initial transform differs. An image of a part of the planes needs a source: "
+      itkExceptionMacro("Rank " << rank
+                                << " has another problem than rank 0: the grid of an image, a mask, a stage, the "
+                                << "initial transform or whether there is a checkpoint differs. An image of a part of "
+                                   "the planes needs a source: "
                                 << "of one without, ITK takes the part for the whole");
     }
   }

@@ -433,6 +433,30 @@ TEST_F(GridRegistration, GoesOnWithAnotherNumberOfRanks)
   }
 }
 
+/** The moving image sees more of space, so ranks reach planes far from their own, and in the course of a registration
+ * planes that lie between the two. */
+TEST_F(GridRegistration, MovingImageWithALargerFieldOfView)
+{
+  TestImage large({ 22, 25, 150 }, { { 2, 2, 0.7 } }, Same);
+  large.indexToPhysical.offset[2] -= 38; // the fixed image lies in its upper half
+  for (std::int64_t z = 0; z < 150; ++z)
+    for (std::int64_t y = 0; y < 25; ++y)
+      for (std::int64_t x = 0; x < 22; ++x)
+      {
+        large.voxels.At(x, y, z) = float(Phantom(Same(large.indexToPhysical({ { double(x), double(y), double(z) } }))));
+      }
+  problem.moving = { &large };
+  problem.start.affine.offset[2] = 5; // planes too high: it has to come down
+  for (const Kind kind : { Kind::Rigid, Kind::Greedy })
+  {
+    RegistrationStage stage = ShortStage(kind, Metric::MeanSquares);
+    stage.iterations = { 20, 8 };
+    stage.learningRate = kind == Kind::Rigid ? 2 : 4;
+    problem.stages = { stage };
+    ExpectSameForAllRanks(problem, { 3, 4, 8 });
+  }
+}
+
 TEST(GridRegistrationSizes, FewPlanesAndOne)
 {
   for (const std::int64_t planes :

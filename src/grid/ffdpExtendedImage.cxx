@@ -41,11 +41,20 @@ ExtendedImage::ExtendedImage(Backend &                       backend,
   , m_Own(own)
   , m_Joined(joined)
 {
-  const Partition owners(own.domain.z, communicator.Size());
-  for (int rank = 0; rank < communicator.Size(); ++rank)
+  this->Forget();
+}
+
+void
+ExtendedImage::Forget()
+{
+  const Partition owners(m_Own.domain.z, m_Communicator->Size());
+  m_Held.clear();
+  for (int rank = 0; rank < m_Communicator->Size(); ++rank)
   {
-    m_Wanted.push_back(owners.Owned(rank));
+    m_Held.push_back(owners.Owned(rank));
   }
+  m_Below = Slab();
+  m_Above = Slab();
 }
 
 void
@@ -57,21 +66,22 @@ ExtendedImage::Extend(const std::vector<PlaneRange> & wanted)
   bool                    anyone = false;
   for (int rank = 0; rank < m_Communicator->Size(); ++rank)
   {
-    const auto r = std::size_t(rank);
-    if (Contains(m_Wanted[r], wanted[r]))
+    const auto       r = std::size_t(rank);
+    const PlaneRange own = owners.Owned(rank);
+    const PlaneRange want = wanted[r];
+    if (Contains(m_Held[r], want) || Contains(own, want))
     {
       continue;
     }
-    const PlaneRange own = owners.Owned(rank);
-    const bool       ownsSome = own.first < own.end;
-    below[r] = { wanted[r].first, ownsSome ? std::min(own.first, wanted[r].end) : wanted[r].end };
-    above[r] = { ownsSome ? std::max(own.end, wanted[r].first) : wanted[r].end, wanted[r].end };
-    m_Wanted[r] = { ownsSome ? std::min(own.first, wanted[r].first) : wanted[r].first,
-                    ownsSome ? std::max(own.end, wanted[r].end) : wanted[r].end };
+    const bool ownsSome = own.first < own.end;
+    const bool touches = ownsSome && want.first <= own.end && own.first <= want.end;
+    below[r] = { want.first, ownsSome ? std::clamp(own.first, want.first, want.end) : want.end };
+    above[r] = { ownsSome ? std::clamp(own.end, want.first, want.end) : want.end, want.end };
+    m_Held[r] = touches ? PlaneRange{ std::min(own.first, want.first), std::max(own.end, want.end) } : want;
     anyone = true;
     if (rank == self)
     {
-      m_Below = Slab();
+      m_Below = Slab(); // before the next ones are there
       m_Above = Slab();
       m_Below = Slab(*m_Backend, m_Own.domain, 1, {}, below[r]);
       m_Above = Slab(*m_Backend, m_Own.domain, 1, {}, above[r]);

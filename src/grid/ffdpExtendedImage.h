@@ -45,6 +45,10 @@ public:
   void
   Extend(const std::vector<PlaneRange> & wanted);
 
+  /** Gives back what was fetched. All ranks do, or none. */
+  void
+  Forget();
+
   /** These planes in one piece: in place where they lie so, otherwise put together; good until the next call for an
    * image that shares the memory for that. */
   VolumeView<const float>
@@ -60,7 +64,7 @@ private:
   Backend *               m_Backend = nullptr;
   Communicator *          m_Communicator = nullptr;
   VolumeView<const float> m_Own;
-  std::vector<PlaneRange> m_Wanted; ///< by each rank, when it last got something; with those that it owns
+  std::vector<PlaneRange> m_Held; ///< by each rank in one piece: what it fetched, with its own planes if they touch
   Slab                    m_Below, m_Above;
   JoinedPlanes            m_Joined;
 };

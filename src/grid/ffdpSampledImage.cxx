@@ -94,6 +94,7 @@ SampledImage::Prepare(const CompositeMap & map,
     m_Image.Extend(ofAll);
     return;
   }
+  m_Image.Forget();
   if (!m_Samples)
   {
     m_Samples = Slab(*m_Backend, *m_Communicator, fixedGrid, 1);

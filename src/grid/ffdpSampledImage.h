@@ -60,13 +60,6 @@ public:
                  bool                            mapGradient,
                  bool                            accumulate = false);
 
-  /** Whether all that this rank reaches is kept, rather than brought past. */
-  bool
-  KeepsReach() const
-  {
-    return !m_FromRing;
-  }
-
 private:
   /** The planes of the image that some planes of the output reach. */
   PlaneRange

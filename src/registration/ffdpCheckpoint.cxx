@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 namespace ffdp
@@ -165,6 +166,17 @@ AddStage(Hash & hash, const RegistrationStage & stage)
 } // namespace
 
 std::uint64_t
+FingerprintOf(const std::vector<RegistrationStage> & stages)
+{
+  Hash hash;
+  for (const RegistrationStage & stage : stages)
+  {
+    AddStage(hash, stage);
+  }
+  return hash.Value();
+}
+
+std::uint64_t
 FingerprintOf(Backend &                              backend,
               Communicator &                         communicator,
               const std::vector<ImagePair> &         pairs,
@@ -187,10 +199,7 @@ FingerprintOf(Backend &                              backend,
   {
     hash.AddVolume(backend, communicator, start.warp.Component(c));
   }
-  for (const RegistrationStage & stage : stages)
-  {
-    AddStage(hash, stage);
-  }
+  hash.AddWord(FingerprintOf(stages));
   return hash.Value();
 }
 
@@ -202,7 +211,33 @@ Checkpoint::Checkpoint(Communicator & communicator, const RegistrationCheckpoint
 {
   if (this->IsKept())
   {
-    std::filesystem::create_directories(where.directory);
+    this->RequireOneDirectory();
+  }
+}
+
+void
+Checkpoint::RequireOneDirectory() const
+{
+  std::error_code             error;
+  const std::filesystem::path probe = std::filesystem::path(m_Where.directory) / "ffdp-probe";
+  if (m_Communicator.Rank() == 0)
+  {
+    std::filesystem::create_directories(m_Where.directory, error);
+    std::ofstream(probe) << "whether all ranks see this directory\n";
+  }
+  std::int64_t nothing = 0;
+  m_Communicator.Sum(&nothing, 1); // it is there now
+  std::int64_t seen = std::filesystem::exists(probe, error) ? 1 : 0;
+  m_Communicator.Sum(&seen, 1);
+  if (m_Communicator.Rank() == 0)
+  {
+    std::filesystem::remove(probe, error);
+  }
+  if (seen != m_Communicator.Size())
+  {
+    throw std::invalid_argument(
+      "the checkpoint directory " + m_Where.directory +
+      (seen == 0 ? " cannot be written" : " is not the same for all ranks: name one that all hosts see"));
   }
 }
 
@@ -213,13 +248,8 @@ Checkpoint::Exists() const
   {
     return false;
   }
-  std::int64_t seen = std::filesystem::exists(FileIn(m_Where.directory)) ? 1 : 0;
+  std::int64_t seen = m_Communicator.Rank() == 0 && std::filesystem::exists(FileIn(m_Where.directory)) ? 1 : 0;
   m_Communicator.Sum(&seen, 1);
-  if (seen != 0 && seen != m_Communicator.Size())
-  {
-    throw std::invalid_argument("the checkpoint directory " + m_Where.directory +
-                                " is not the same for all ranks: name one that all hosts see");
-  }
   return seen > 0;
 }
 
@@ -255,9 +285,17 @@ Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
     exchange(archive);
     archive.Close();
   }
+  std::error_code error;
   if (m_Communicator.Rank() == 0)
   {
-    std::filesystem::rename(unfinished, file);
+    std::filesystem::rename(unfinished, file, error);
+  }
+  std::int64_t failed = error ? 1 : 0;
+  m_Communicator.Sum(&failed, 1);
+  if (failed > 0)
+  {
+    throw std::runtime_error("cannot write " + file.string() + ": " +
+                             (error ? error.message() : std::string("the first rank cannot")));
   }
   m_LastSave = Now();
 }

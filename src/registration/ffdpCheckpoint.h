@@ -35,6 +35,10 @@ FingerprintOf(Backend &                              backend,
               const RegistrationStart &              start,
               const std::vector<RegistrationStage> & stages);
 
+/** Of all that stages say. */
+std::uint64_t
+FingerprintOf(const std::vector<RegistrationStage> & stages);
+
 /** The state of a registration in a directory that all ranks see: there is one whole file or none. All ranks make the
  * calls. */
 class Checkpoint
@@ -64,6 +68,10 @@ public:
   IsDue() const;
 
 private:
+  /** Throws on all ranks unless all see the same directory, and the first can write to it. */
+  void
+  RequireOneDirectory() const;
+
   Communicator &         m_Communicator;
   RegistrationCheckpoint m_Where;
   std::uint64_t          m_Fingerprint;

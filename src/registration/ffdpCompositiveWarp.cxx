@@ -91,6 +91,18 @@ CompositiveWarp::RefreshHalo(MovingWarp & warp) const
 }
 
 void
+CompositiveWarp::FinishTransfers()
+{
+  for (MovingWarp * warp : { &m_Warp, &m_Opposite })
+  {
+    if (warp->halo)
+    {
+      this->RefreshHalo(*warp);
+    }
+  }
+}
+
+void
 CompositiveWarp::ForgetMoments()
 {
   m_First = Slab();

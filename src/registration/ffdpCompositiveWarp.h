@@ -103,6 +103,10 @@ public:
     return m_LargestStep;
   }
 
+  /** Waits for planes of halos that are on their way. All ranks do. */
+  void
+  FinishTransfers();
+
   void
   Exchange(StateArchive & archive);
 

@@ -95,6 +95,12 @@ public:
   }
 
   void
+  FinishTransfers() override
+  {
+    m_Deformation->Warp().FinishTransfers();
+  }
+
+  void
   Exchange(StateArchive & archive) override
   {
     m_Deformation->Warp().Exchange(archive);

@@ -279,6 +279,7 @@ private:
     }
     if (stop)
     {
+      m_Runner->FinishTransfers();
       throw RegistrationAborted();
     }
   }

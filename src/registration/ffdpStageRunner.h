@@ -74,6 +74,11 @@ public:
   virtual void
   Leave() = 0;
 
+  /** Ends what is under way between ranks. All ranks do, before the stage is given up. */
+  virtual void
+  FinishTransfers()
+  {}
+
   /** The state in the middle of a level; to be loaded after Enter() of the same level. */
   virtual void
   Exchange(StateArchive & archive) = 0;

@@ -75,13 +75,17 @@ StateArchive::WaitForAll() const
 }
 
 void
-StateArchive::Fail(const std::string & what) const
+StateArchive::Fail(const std::string & what)
 {
-  throw std::runtime_error((this->IsLoading() ? "cannot read " : "cannot write ") + m_Name + ": " + what);
+  if (this->IsLoading())
+  {
+    throw std::runtime_error("cannot read " + m_Name + ": " + what);
+  }
+  m_Error = m_Error.empty() ? what : m_Error;
 }
 
 void
-StateArchive::RequireLeft(std::uint64_t bytes) const
+StateArchive::RequireLeft(std::uint64_t bytes)
 {
   if (bytes > m_Size - std::min(m_Size, m_At))
   {
@@ -90,10 +94,10 @@ StateArchive::RequireLeft(std::uint64_t bytes) const
 }
 
 void
-StateArchive::Transfer(void * bytes, std::size_t count, std::uint64_t at) const
+StateArchive::Transfer(void * bytes, std::size_t count, std::uint64_t at)
 {
   std::size_t done = 0;
-  while (done < count)
+  while (done < count && m_Error.empty())
   {
     char * const  rest = static_cast<char *>(bytes) + done;
     const ssize_t moved = this->IsLoading() ? pread(m_File, rest, count - done, off_t(at + done))
@@ -105,6 +109,7 @@ StateArchive::Transfer(void * bytes, std::size_t count, std::uint64_t at) const
     if (moved <= 0)
     {
       this->Fail(moved == 0 ? "the file is too short" : std::strerror(errno));
+      return;
     }
     done += std::size_t(moved);
   }
@@ -173,11 +178,17 @@ StateArchive::Close()
       this->Fail("the file is too long");
     }
   }
-  else if (fsync(m_File) != 0)
+  else if (m_Error.empty() && fsync(m_File) != 0)
   {
     this->Fail(std::strerror(errno));
   }
-  this->WaitForAll();
+  std::int64_t failed = m_Error.empty() ? 0 : 1;
+  m_Communicator.Sum(&failed, 1);
+  if (failed > 0)
+  {
+    throw std::runtime_error("cannot write " + m_Name + ": " +
+                             (m_Error.empty() ? std::to_string(failed) + " other ranks cannot" : m_Error));
+  }
 }
 
 } // namespace ffdp

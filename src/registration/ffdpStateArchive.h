@@ -31,7 +31,7 @@ namespace ffdp
  * in one order is what it gets back. Numbers are stored as they are in memory. The first rank writes what all have
  * alike; volumes lie in the file as a whole, and each rank writes and reads the planes that it owns in their place. So
  * the file is the same for any number of ranks, and another number of them can read it. Throws std::runtime_error with
- * the name of the file. */
+ * the name of the file; where one rank cannot write, all throw from Close(). */
 class StateArchive
 {
 public:
@@ -95,13 +95,14 @@ private:
   ExchangeBytes(void * bytes, std::size_t count);
   /** Reads or writes at a place in the file. */
   void
-  Transfer(void * bytes, std::size_t count, std::uint64_t at) const;
+  Transfer(void * bytes, std::size_t count, std::uint64_t at);
   void
-  RequireLeft(std::uint64_t bytes) const;
+  RequireLeft(std::uint64_t bytes);
   void
   WaitForAll() const;
-  [[noreturn]] void
-  Fail(const std::string & what) const;
+  /** Throws if loading; a rank that cannot save goes on until all ranks can throw. */
+  void
+  Fail(const std::string & what);
 
   Communicator & m_Communicator;
   std::string    m_Name;
@@ -109,6 +110,7 @@ private:
   int            m_File = -1;
   std::uint64_t  m_At = 0;   ///< where the next exchange begins
   std::uint64_t  m_Size = 0; ///< of a file that is loaded
+  std::string    m_Error;    ///< the first, of saving
 };
 
 } // namespace ffdp
