@@ -138,6 +138,10 @@ main(int argc, char ** argv)
   {
     const Launch launch(argc, argv);
     const bool   first = launch.Ranks().Rank() == 0, together = IsForAllRanks(argc, argv);
+    if (together)
+    {
+      launch.RequireAll();
+    }
     const Ending differing = CompareArguments(argc, argv, launch.Ranks());
     if (differing.code != 0)
     {
