@@ -116,6 +116,7 @@ struct Launch::Mpi
 };
 
 Launch::Launch(int argc, char ** argv)
+  : m_SignOfSeveral(FindSignOfSeveral())
 {
   if (IsLaunched())
   {
@@ -185,6 +186,7 @@ struct Launch::Mpi
 
 Launch::Launch(int, char **)
   : m_Ranks(ffdp::MakeSelfCommunicator())
+  , m_SignOfSeveral(FindSignOfSeveral())
 {}
 
 bool
@@ -215,18 +217,18 @@ Launch::~Launch()
 void
 Launch::RequireAll() const
 {
-  const char * const sign = FindSignOfSeveral();
-  if (m_Ranks->Size() > 1 || !sign)
+  if (m_Ranks->Size() > 1 || !m_SignOfSeveral)
   {
     return;
   }
-  const std::string several = "this is one of several processes, as " + std::string(sign) + " says, ";
+  const std::string sign = m_SignOfSeveral, several = "this is one of several processes, as " + sign + " says, ";
 #ifdef FFDP_USE_MPI
   throw CommandError(several + "and they do not find each other: start them by the launcher of " + NameOfMpi() +
                      " (mpirun, or srun --mpi=pmix); if it is the only one, unset " + sign);
 #else
-  throw CommandError(several + "and this program was built without MPI (FFDP_USE_MPI): start it once; if it is, " +
-                     "unset " + sign);
+  throw CommandError(several +
+                     "and this program was built without MPI (FFDP_USE_MPI): start it once; if it is the only " +
+                     "one, unset " + sign);
 #endif
 }
 

@@ -76,6 +76,7 @@ private:
   std::unique_ptr<Mpi>                m_Mpi;
   std::unique_ptr<ffdp::Communicator> m_Ranks;
   int                                 m_RanksHere = 1;
+  const char *                        m_SignOfSeveral; ///< in the environment, as it was before MPI started
 };
 
 #endif
