@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommandLine.h"
 #include "ffdpCommands.h"
@@ -28,16 +29,23 @@
 #include <iostream>
 #include <malloc.h>
 #include <new>
+#include <sstream>
 
 namespace
 {
 
-/** How a run of the program ended; the message of a failure is not printed yet. */
+/** How a run of the program ended; the lines that tell of a failure are not printed yet. */
 struct Ending
 {
   int         code = 0;
-  std::string message;
+  std::string lines;
 };
+
+Ending
+Fail(int code, const std::string & message)
+{
+  return { code, "ffdp: " + message + "\n" };
+}
 
 /** Parses the arguments, and runs the command that they name. */
 Ending
@@ -62,27 +70,33 @@ Run(int argc, char ** argv, const Launch & launch)
   }
   catch (const CLI::ParseError & error)
   {
-    // all ranks have the same arguments: one of them says what is wrong, or helps
-    std::ostream nowhere(nullptr);
-    const bool   first = launch.Ranks().Rank() == 0;
-    return { program.exit(error, first ? std::cout : nowhere, first ? std::cerr : nowhere) == 0 ? 0 : 2, "" };
+    constexpr int      WrongUsage = 2;
+    std::ostringstream help, lines;
+    if (program.exit(error, help, lines) != 0)
+    {
+      return { WrongUsage, lines.str() };
+    }
+    if (launch.Ranks().Rank() == 0)
+    {
+      std::cout << help.str();
+    }
   }
   catch (const Interrupted & stop)
   {
     constexpr int StoppedByUser = 130;
-    return { StoppedByUser, stop.what() };
+    return Fail(StoppedByUser, stop.what());
   }
   catch (const std::bad_alloc &)
   {
-    return { 1, "there is not enough memory" };
+    return Fail(1, "there is not enough memory");
   }
   catch (const itk::ExceptionObject & error)
   {
-    return { 1, OneLine(error) };
+    return Fail(1, OneLine(error));
   }
   catch (const std::exception & error)
   {
-    return { 1, error.what() };
+    return Fail(1, error.what());
   }
   return {};
 }
@@ -94,10 +108,20 @@ IsForAllRanks(int argc, char ** argv)
   return argc > 1 && argv[1] == std::string("register");
 }
 
-void
-PrintError(const std::string & message)
+/** Ranks that do not do the same wait for each other in vain. One line if a launcher gave them different arguments. */
+Ending
+CompareArguments(int argc, char ** argv, ffdp::Communicator & ranks)
 {
-  std::cerr << "ffdp: " << message << "\n";
+  std::string arguments;
+  for (int i = 1; i < argc; ++i)
+  {
+    arguments += argv[i] + std::string(1, '\0');
+  }
+  const int other = FindOther(ranks, arguments);
+  return other == 0 ? Ending()
+                    : Fail(2,
+                           "all ranks need the same arguments, and those of rank " + std::to_string(other) +
+                             " are not those of rank 0");
 }
 
 } // namespace
@@ -114,13 +138,23 @@ main(int argc, char ** argv)
   {
     const Launch launch(argc, argv);
     const bool   first = launch.Ranks().Rank() == 0, together = IsForAllRanks(argc, argv);
+    if (together)
+    {
+      launch.RequireAll();
+    }
+    const Ending differing = CompareArguments(argc, argv, launch.Ranks());
+    if (differing.code != 0)
+    {
+      std::cerr << (first ? differing.lines : std::string());
+      return differing.code;
+    }
     const Ending ending = first || together ? Run(argc, argv, launch) : Ending();
-    if (together && !ending.message.empty())
+    if (together && ending.code != 0)
     {
       const bool all = launch.AllFailed();
       if (first || !all)
       {
-        PrintError(ending.message);
+        std::cerr << ending.lines;
       }
       if (!all)
       {
@@ -128,15 +162,12 @@ main(int argc, char ** argv)
       }
       return ending.code;
     }
-    if (!ending.message.empty())
-    {
-      PrintError(ending.message);
-    }
+    std::cerr << ending.lines;
     return launch.AgreeOnCode(ending.code);
   }
   catch (const std::exception & error)
   {
-    PrintError(error.what());
+    std::cerr << Fail(1, error.what()).lines;
     return 1;
   }
 }

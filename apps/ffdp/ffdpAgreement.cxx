@@ -20,6 +20,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
 
+#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -44,6 +45,15 @@ std::string
 TakeFromFirst(ffdp::Communicator & communicator, const std::string & text)
 {
   return ShareText(communicator, communicator.Rank() == 0 ? text : std::string());
+}
+
+int
+FindOther(ffdp::Communicator & communicator, const std::string & text)
+{
+  const bool                other = TakeFromFirst(communicator, text) != text;
+  const std::vector<double> others = communicator.Gather({ other ? 1.0 : 0.0 });
+  const auto                found = std::find(others.begin(), others.end(), 1.0);
+  return found == others.end() ? 0 : int(found - others.begin());
 }
 
 void
@@ -85,6 +95,7 @@ DoTogether(ffdp::Communicator & communicator, const std::function<void()> & work
   catch (const std::exception & failure)
   {
     error = failure.what();
+    error = error.empty() ? "an error that nothing is known of" : error; // no text would mean no error
   }
   AgreeOnError(communicator, error);
 }

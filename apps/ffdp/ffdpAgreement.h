@@ -29,6 +29,10 @@
 std::string
 TakeFromFirst(ffdp::Communicator & communicator, const std::string & text);
 
+/** The first rank whose text is not that of rank 0; 0 if all have the same. */
+int
+FindOther(ffdp::Communicator & communicator, const std::string & text);
+
 /** Throws CommandError on all ranks if one of them has a text that says what went wrong: that of the first which has.
  */
 void

@@ -29,27 +29,32 @@
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace
 {
 
-/** A number in the environment; `otherwise` without it. */
-int
-NumberIn(const char * variable, int otherwise)
+/** The variable by which a launcher says that it started several processes; none if there is no such. Open MPI, MPICH
+ * and those made from it, Slurm. */
+const char *
+FindSignOfSeveral()
 {
-  const char * const text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
-
-/** Processes that a launcher started, as far as it says so: Open MPI, MPICH and those made from it, Slurm. */
-int
-CountStarted()
-{
-  return std::max({ NumberIn("OMPI_COMM_WORLD_SIZE", 1),
-                    NumberIn("PMI_SIZE", 1),
-                    NumberIn("MV2_COMM_WORLD_SIZE", 1),
-                    NumberIn("PMIX_RANK", 0) + 1,
-                    std::getenv("SLURM_STEP_ID") ? NumberIn("SLURM_STEP_NUM_TASKS", 1) : 1 });
+  const auto number = [](const char * variable) {
+    const char * const text = std::getenv(variable);
+    return text ? std::atoi(text) : 0;
+  };
+  for (const char * variable : { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE" })
+  {
+    if (number(variable) > 1)
+    {
+      return variable;
+    }
+  }
+  if (std::getenv("SLURM_STEP_ID") && number("SLURM_STEP_NUM_TASKS") > 1)
+  {
+    return "SLURM_STEP_NUM_TASKS";
+  }
+  return number("PMIX_RANK") > 0 ? "PMIX_RANK" : nullptr; // of rank 0, it says nothing
 }
 
 #ifdef FFDP_USE_MPI
@@ -69,14 +74,22 @@ IsLaunched()
   return false;
 }
 
-/** Cores for this process: those that it is bound to, or its share of all. */
+/** Cores for this process: its share of those that it may run on, which as many processes of this machine share as may
+ * run on the same. */
 int
-CountCores(int ranksHere)
+CountCores(MPI_Comm here)
 {
-  const auto all = int(sysconf(_SC_NPROCESSORS_ONLN));
-  cpu_set_t  bound;
-  const int  mine = sched_getaffinity(0, sizeof(bound), &bound) == 0 ? CPU_COUNT(&bound) : all;
-  return std::max(1, mine < all ? mine : all / ranksHere);
+  int ranksHere = 1;
+  MPI_Comm_size(here, &ranksHere);
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool             known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+  std::vector<cpu_set_t> all(std::size_t(ranksHere), allowed);
+  MPI_Allgather(&allowed, sizeof(allowed), MPI_BYTE, all.data(), sizeof(allowed), MPI_BYTE, here);
+  const auto sharing =
+    std::count_if(all.begin(), all.end(), [&](const cpu_set_t & other) { return CPU_EQUAL(&other, &allowed); });
+  const auto cores = known ? CPU_COUNT(&allowed) : int(sysconf(_SC_NPROCESSORS_ONLN));
+  return std::max(1, cores / int(sharing));
 }
 
 #endif
@@ -103,6 +116,7 @@ struct Launch::Mpi
 };
 
 Launch::Launch(int argc, char ** argv)
+  : m_SignOfSeveral(FindSignOfSeveral())
 {
   if (IsLaunched())
   {
@@ -111,21 +125,16 @@ Launch::Launch(int argc, char ** argv)
     MPI_Comm here;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &m_RanksHere);
+    const int cores = CountCores(here);
     MPI_Comm_free(&here);
+    if (m_Ranks->Size() > 1 && !std::getenv("ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"))
+    {
+      itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(itk::ThreadIdType(cores));
+    }
   }
   else
   {
     m_Ranks = ffdp::MakeSelfCommunicator();
-  }
-  if (m_Ranks->Size() == 1 && CountStarted() > 1)
-  {
-    throw CommandError("this is one of " + std::to_string(CountStarted()) +
-                       " processes that do not find each other: start them by the launcher of " + NameOfMpi() +
-                       " (mpirun, or srun --mpi=pmix)");
-  }
-  if (m_Ranks->Size() > 1 && !std::getenv("ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"))
-  {
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(itk::ThreadIdType(CountCores(m_RanksHere)));
   }
 }
 
@@ -137,8 +146,10 @@ Launch::AllFailed() const
   {
     return true;
   }
-  // Ranks that failed alike come here at nearly the same time. If only some did, the first of them is the one to tell.
-  const auto  patience = milliseconds(1000 + 50 * std::min(m_Ranks->Rank(), 20));
+  // Ranks that failed alike come here at nearly the same time. If only some did, the first of them is the one to tell:
+  // each waits longer than those before it, by less where there are many, since somebody waits for the last.
+  const int   rank = m_Ranks->Rank();
+  const auto  patience = milliseconds(1000 + 50 * std::min(rank, 20) + 10 * std::min(std::max(rank - 20, 0), 200));
   const auto  end = steady_clock::now() + patience;
   MPI_Request request;
   int         all = 0;
@@ -175,13 +186,8 @@ struct Launch::Mpi
 
 Launch::Launch(int, char **)
   : m_Ranks(ffdp::MakeSelfCommunicator())
-{
-  if (CountStarted() > 1)
-  {
-    throw CommandError("this is one of " + std::to_string(CountStarted()) +
-                       " processes, but this program was built without MPI (FFDP_USE_MPI): start it once");
-  }
-}
+  , m_SignOfSeveral(FindSignOfSeveral())
+{}
 
 bool
 Launch::AllFailed() const
@@ -206,6 +212,24 @@ Launch::NameOfMpi()
 Launch::~Launch()
 {
   m_Ranks.reset(); // before MPI ends
+}
+
+void
+Launch::RequireAll() const
+{
+  if (m_Ranks->Size() > 1 || !m_SignOfSeveral)
+  {
+    return;
+  }
+  const std::string sign = m_SignOfSeveral, several = "this is one of several processes, as " + sign + " says, ";
+#ifdef FFDP_USE_MPI
+  throw CommandError(several + "and they do not find each other: start them by the launcher of " + NameOfMpi() +
+                     " (mpirun, or srun --mpi=pmix); if it is the only one, unset " + sign);
+#else
+  throw CommandError(several +
+                     "and this program was built without MPI (FFDP_USE_MPI): start it once; if it is the only " +
+                     "one, unset " + sign);
+#endif
 }
 
 int

@@ -26,11 +26,10 @@
 /** The processes that the program was started as: by mpirun or srun, or one by itself. MPI is started only if a
  * launcher started the program, and ends with this object.
  *
- * Without a number of threads from the user, the processes of a machine share its cores. */
+ * Without a number of threads from the user, processes that may run on the same cores share them. */
 class Launch
 {
 public:
-  /** Throws CommandError if a launcher started several processes that do not find each other. */
   Launch(int argc, char ** argv);
   ~Launch();
   Launch(const Launch &) = delete;
@@ -49,6 +48,10 @@ public:
   {
     return m_RanksHere;
   }
+
+  /** Throws CommandError if a launcher started several processes that do not find each other. */
+  void
+  RequireAll() const;
 
   /** The largest code of all ranks, on all ranks, which make the call when they have done their work. */
   int
@@ -73,6 +76,7 @@ private:
   std::unique_ptr<Mpi>                m_Mpi;
   std::unique_ptr<ffdp::Communicator> m_Ranks;
   int                                 m_RanksHere = 1;
+  const char *                        m_SignOfSeveral; ///< in the environment, as it was before MPI started
 };
 
 #endif

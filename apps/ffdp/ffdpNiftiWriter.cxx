@@ -38,6 +38,18 @@ constexpr std::size_t HeaderBytes = 352; // with the four bytes that say that no
 constexpr std::size_t SizesAt = 40;      // dim[0], of 16-bit numbers
 constexpr std::size_t DataStartAt = 108; // vox_offset, a float
 
+/** Removes a file at the end of its life, if there is one. */
+struct FileRemoval
+{
+  ~FileRemoval()
+  {
+    std::error_code ignored;
+    std::filesystem::remove(name, ignored);
+  }
+
+  const std::string name;
+};
+
 /** The header of a file of pixels like TImage's with the geometry of `grid`: ITK writes a tiny image in the same
  * place, and gets its size corrected. */
 template <typename TImage>
@@ -58,6 +70,7 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   tiny->SetRegions(tinySize);
   tiny->Allocate(true);
   const std::string    name = file + ".header.nii";
+  const FileRemoval    removal{ name };
   const LibraryChatter chatter;
   auto                 writer = itk::ImageFileWriter<TImage>::New();
   writer->SetInput(tiny);
@@ -67,12 +80,9 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   std::string   header(HeaderBytes, '\0');
   std::ifstream in(name, std::ios::binary);
   in.read(&header[0], std::streamsize(HeaderBytes));
-  const bool      complete = bool(in);
-  float           start = 0;
-  std::error_code ignored;
+  const bool complete = bool(in);
+  float      start = 0;
   std::memcpy(&start, &header[DataStartAt], sizeof(start));
-  in.close();
-  std::filesystem::remove(name, ignored);
   if (!complete || start != float(HeaderBytes))
   {
     throw CommandError("'" + file + "' cannot be written: no header could be made for it");

@@ -36,15 +36,30 @@ namespace
 
 namespace fs = std::filesystem;
 
-const std::string TemporaryMark = ".ffdp-"; // then the process, '-' and the name that the file will have
 
 thread_local OutputSet * theOutputSet = nullptr; // in tests, ranks are threads
+
+/** How temporary names on this machine begin; then come the process, '-' and the name that the file will have. */
+std::string
+TemporaryMark()
+{
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return ".ffdp-" + std::string(host) + "-";
+}
 
 std::string
 TemporaryName(const fs::path & target)
 {
-  return (target.parent_path() / (TemporaryMark + std::to_string(getpid()) + "-" + target.filename().string()))
+  return (target.parent_path() / (TemporaryMark() + std::to_string(getpid()) + "-" + target.filename().string()))
     .string();
+}
+
+void
+Remove(const fs::path & file)
+{
+  std::error_code ignored;
+  fs::remove(file, ignored);
 }
 
 void
@@ -54,22 +69,23 @@ Rename(const std::string & temporary, const std::string & file)
   fs::rename(temporary, file, error);
   if (error)
   {
-    const std::string reason = error.message();
-    fs::remove(temporary, error);
-    throw CommandError("'" + file + "' cannot be written: " + reason);
+    Remove(temporary);
+    throw CommandError("'" + file + "' cannot be written: " + error.message());
   }
 }
 
-/** Whether this is the temporary file of a process that is gone, for a name that begins with `start`. */
+/** Whether this is the temporary file of a process that is gone, for a name that begins with `start`. Of processes on
+ * other machines, which may share the folder, nothing is known. */
 bool
 IsLeftover(const std::string & name, const std::string & start)
 {
-  if (name.compare(0, TemporaryMark.size(), TemporaryMark) != 0)
+  const std::string mark = TemporaryMark();
+  if (name.compare(0, mark.size(), mark) != 0)
   {
     return false;
   }
   char *     end = nullptr;
-  const long process = std::strtol(name.c_str() + TemporaryMark.size(), &end, 10);
+  const long process = std::strtol(name.c_str() + mark.size(), &end, 10);
   if (process <= 0 || *end != '-' || std::string(end + 1).compare(0, start.size(), start) != 0)
   {
     return false;
@@ -99,25 +115,21 @@ WriteAtomically(const std::string &                                   file,
   const std::string temporary = TakeFromFirst(communicator, TemporaryName(file));
   try
   {
-    DoTogether(communicator, [&] {
-      try
-      {
-        write(temporary);
-      }
-      catch (const itk::ExceptionObject & failure)
-      {
-        throw CommandError("'" + file + "' cannot be written: " + MessageFor(OneLine(failure), temporary, file));
-      }
-      catch (const CommandError & failure)
-      {
-        throw CommandError(MessageFor(failure.what(), temporary, file));
-      }
-    });
+    write(temporary);
+  }
+  catch (const itk::ExceptionObject & failure)
+  {
+    Remove(temporary);
+    throw CommandError("'" + file + "' cannot be written: " + MessageFor(OneLine(failure), temporary, file));
+  }
+  catch (const CommandError & failure)
+  {
+    Remove(temporary);
+    throw CommandError(MessageFor(failure.what(), temporary, file));
   }
   catch (...)
   {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
+    Remove(temporary);
     throw;
   }
   if (theOutputSet)
@@ -186,8 +198,7 @@ OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicat
     {
       if (IsLeftover(entry.path().filename().string(), start.filename().string()))
       {
-        std::error_code ignored;
-        fs::remove(entry.path(), ignored);
+        Remove(entry.path());
       }
     }
   }
@@ -198,10 +209,9 @@ OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicat
 OutputSet::~OutputSet()
 {
   theOutputSet = nullptr;
-  std::error_code ignored;
   for (const auto & names : m_Pending)
   {
-    fs::remove(names.first, ignored);
+    Remove(names.first);
   }
 }
 

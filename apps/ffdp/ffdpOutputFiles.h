@@ -28,8 +28,9 @@
 /** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
  * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit().
  *
- * With a communicator, all ranks make the call and get the name that rank 0 gives it. Rank 0 renames, when write(name)
- * has returned on all of them; if it throws on one, all throw. */
+ * With a communicator, all ranks make the call and get the name that rank 0 gives it. write(name) ends by agreeing with
+ * the other ranks that the file is complete (see ffdpAgreement.h), or throws on all of them; then rank 0 renames. What
+ * one rank throws alone, while others wait for it, is not held up here: it ends the program. */
 void
 WriteAtomically(const std::string &                                   file,
                 ffdp::Communicator &                                  communicator,

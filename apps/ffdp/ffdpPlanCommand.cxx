@@ -130,11 +130,17 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
               AvailableBytes() / 1e6,
               total,
               ranks == 1 ? "" : " by one process");
+  if (problem.firstBytes > 0)
+  {
+    std::printf("rank 0 needs %.0f MB more: it reads a compressed file as a whole\n", problem.firstBytes / 1e6);
+  }
   if (!json.empty())
   {
-    const nlohmann::json all = {
-      { "levels", levels }, { "ranks", ranks }, { "peak_bytes", problem.peakBytes }, { "seconds", total }
-    };
+    const nlohmann::json all = { { "levels", levels },
+                                 { "ranks", ranks },
+                                 { "peak_bytes", problem.peakBytes },
+                                 { "first_rank_more_bytes", problem.firstBytes },
+                                 { "seconds", total } };
     WriteText(all.dump(2) + "\n", json);
   }
 }

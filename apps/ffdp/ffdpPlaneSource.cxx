@@ -213,7 +213,8 @@ public:
   LibraryPlanes(const itk::ImageIOBase::Pointer & io, const std::string & file, const std::string & what)
     : PlaneSource(int(io->GetNumberOfComponents()), 1)
     , m_IO(io)
-    , m_Error(what + " '" + file + "' cannot be read: ")
+    , m_File(file)
+    , m_What(what)
     , m_Streams(ReadsRegions(*io))
   {}
 
@@ -227,6 +228,10 @@ public:
   {
     const std::int64_t all = m_IO->GetNumberOfDimensions() > 2 ? std::int64_t(m_IO->GetDimensions(2)) : 1;
     const auto         perPlane = std::int64_t(m_IO->GetImageSizeInComponents()) / all;
+    if (m_Buffer.empty())
+    {
+      RequireSoundVoxels(m_File, m_What); // here, since ranks that read nothing need not go through the file
+    }
     if (m_Streams || m_Buffer.empty())
     {
       this->Load(m_Streams ? planes : ffdp::PlaneRange{ 0, all });
@@ -259,12 +264,13 @@ private:
     }
     catch (const itk::ExceptionObject & error)
     {
-      throw CommandError(m_Error + OneLine(error));
+      throw CommandError(m_What + " '" + m_File + "' cannot be read: " + OneLine(error));
     }
   }
 
   itk::ImageIOBase::Pointer m_IO;
-  std::string               m_Error;
+  std::string               m_File;
+  std::string               m_What;
   bool                      m_Streams;
   std::vector<char>         m_Buffer;
 };
@@ -295,7 +301,6 @@ OpenPlanes(const std::string & file, const std::string & what, const itk::ImageI
   }
   if (!layout || !IsUnderstood(*layout, *io))
   {
-    RequireSoundVoxels(file, what);
     return std::make_unique<LibraryPlanes>(io, file, what);
   }
   const auto   components = int(io->GetNumberOfComponents());

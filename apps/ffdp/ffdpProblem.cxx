@@ -41,6 +41,10 @@ constexpr double MpiBytes = 10e6; ///< of MPI, on each rank
 /** What is being compressed at a time, before and after, and what is on its way to that, of files that are larger. */
 constexpr double CompressionBytes = 33e6;
 
+/** Of a voxel of a composite transform while it is written: floats as they are gathered and as a field, doubles that
+ * the transform holds and that it is written from. */
+constexpr double CompositeBytes = 12 + 12 + 24 + 24;
+
 /** Voxels of the planes that the rank with the most of them owns. */
 double
 MostVoxels(const ffdp::Extent & size, int ranks)
@@ -71,7 +75,7 @@ public:
   }
 
   double inMemory = 0;
-  double whileReading = 0;
+  double whileReading = 0; ///< with the whole of a file that only rank 0 reads
 
 private:
   int                   m_Ranks;
@@ -126,7 +130,6 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks);
   const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
-  problem.readBytes = files.whileReading;
   // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving
   // grid, and the warped fixed image; and what is being compressed.
   const double movingVoxels = MostVoxels(problem.pairs.front().movingSize, ranks);
@@ -134,9 +137,17 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double warp = deformable ? 12 * fixedVoxels : 0;
   const double forward = 2 * warp + 4 * fixedVoxels, backward = warp + (deformable ? 16 : 4) * movingVoxels;
   const double file = std::max({ warp, 4 * fixedVoxels, 4 * movingVoxels });
-  const double writing = problem.imageBytes + std::max(forward, backward) + std::min(CompressionBytes, 4 * file);
+  const double compression = std::min(CompressionBytes, 4 * file);
+  const double writing = problem.imageBytes + std::max(forward, backward) + compression;
   const double engine = problem.imageBytes + problem.estimate.peakBytes;
-  problem.peakBytes = ProgramBytes + (ranks > 1 ? MpiBytes : 0) + std::max({ engine, writing, problem.readBytes });
+  const double each = std::max(engine, writing);
+  // Rank 0 alone reads some files as a whole, and puts composite transforms together, when both warps are there.
+  const double allFixedVoxels = double(problem.pairs.front().fixedSize.Voxels());
+  const double composite =
+    options.composite && deformable ? problem.imageBytes + 2 * warp + CompositeBytes * allFixedVoxels + compression : 0;
+  const double first = std::max({ each, composite, files.whileReading });
+  problem.peakBytes = ProgramBytes + (ranks > 1 ? MpiBytes + each : first);
+  problem.firstBytes = ranks > 1 ? first - each : 0;
   return problem;
 }
 
@@ -162,11 +173,11 @@ void
 RequireMemory(const RegistrationProblem & problem, int processes)
 {
   const double available = AvailableBytes();
-  const double needed = processes * problem.peakBytes;
+  const double needed = processes * problem.peakBytes + problem.firstBytes;
   if (needed > available)
   {
     // Voxels twice as large along each axis: an eighth of everything that grows with the images.
-    const double coarser = processes * (ProgramBytes + (problem.peakBytes - ProgramBytes) / 8);
+    const double coarser = processes * ProgramBytes + (needed - processes * ProgramBytes) / 8;
     throw CommandError("this registration needs " + Gigabytes(needed) + " of memory, and " + Gigabytes(available) +
                        " are free: images with voxels of twice the size would need " + Gigabytes(coarser) +
                        "; --ignore-memory runs it all the same");

@@ -28,8 +28,8 @@ struct RegistrationProblem
   std::vector<ffdp::PairGeometry> pairs;
   ffdp::RegistrationEstimate      estimate;       ///< of the engine
   double                          imageBytes = 0; ///< of all images and masks in memory
-  double                          readBytes = 0;  ///< at most, while the last of them is read
   double                          peakBytes = 0;  ///< of the whole program
+  double                          firstBytes = 0; ///< that rank 0 of several needs beyond this, for what it alone holds
 };
 
 /** Throws CommandError for files that cannot be read or that do not fit together. */
@@ -41,7 +41,7 @@ double
 AvailableBytes();
 
 /** Throws CommandError if so many processes with such a problem need more than is free on this machine, with what would
- * fit. */
+ * fit. One of them counts as rank 0: the machine that has it is the one that decides, if they are alike. */
 void
 RequireMemory(const RegistrationProblem & problem, int processes);
 

@@ -150,7 +150,8 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
   if (options.composite && result.hasWarp && ranks.Size() > 1)
   {
-    result.notes.emplace_back("--composite: rank 0 held each whole warp, three times, to write it");
+    result.notes.emplace_back(
+      "--composite: rank 0 held each whole warp, and what ITK makes of it, to write it: six times the warp");
   }
   ReportFacts facts{ list, result, log->Iterations(), secondsReading, watch.Lap(), 0, 0, ranks.Size() };
 

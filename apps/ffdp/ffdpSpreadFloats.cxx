@@ -203,7 +203,11 @@ WriteZipped(ffdp::Communicator & communicator,
   constexpr std::int64_t AtOnce = GzipWriter::BatchBytes / sizeof(float);
   const std::int64_t     all = floats.volumes * floats.domain.Voxels();
   const bool             first = communicator.Rank() == 0;
-  Batch                  batches[2] = { Batch(std::min(all, AtOnce)), Batch(std::min(all, AtOnce)) };
+  std::vector<Batch>     batches;
+  DoTogether(communicator, [&] {
+    batches.emplace_back(std::min(all, AtOnce));
+    batches.emplace_back(std::min(all, AtOnce));
+  });
   // The others go on sending when rank 0 cannot write any more: it receives all of it and says so at the end.
   std::exception_ptr          failure;
   std::unique_ptr<GzipWriter> writer;

@@ -247,15 +247,21 @@ TEST(OutputSet, RemovesWhatAKilledRunLeft)
     _exit(0);
   }
   waitpid(gone, nullptr, 0);
-  const std::string dead = ".ffdp-" + std::to_string(gone) + "-", alive = ".ffdp-" + std::to_string(getppid()) + "-";
-  for (const std::string & name : { dead + "out_a.nii", dead + "other_a.nii", alive + "out_a.nii" })
+  char host[256] = "";
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  const std::string here = ".ffdp-" + std::string(host) + "-", dead = here + std::to_string(gone) + "-",
+                    alive = here + std::to_string(getppid()) + "-",
+                    elsewhere = ".ffdp-not" + std::string(host) + "-" + std::to_string(gone) + "-";
+  for (const std::string & name :
+       { dead + "out_a.nii", dead + "other_a.nii", alive + "out_a.nii", elsewhere + "out_a.nii" })
   {
     std::ofstream(folder / name) << "half";
   }
   const OutputSet set(folder / "out_", *self);
   EXPECT_FALSE(fs::exists(folder / (dead + "out_a.nii")));
-  EXPECT_TRUE(fs::exists(folder / (dead + "other_a.nii"))); // not this prefix
-  EXPECT_TRUE(fs::exists(folder / (alive + "out_a.nii")));  // at work
+  EXPECT_TRUE(fs::exists(folder / (dead + "other_a.nii")));    // not this prefix
+  EXPECT_TRUE(fs::exists(folder / (alive + "out_a.nii")));     // at work
+  EXPECT_TRUE(fs::exists(folder / (elsewhere + "out_a.nii"))); // on a machine of which nothing is known
 }
 
 TEST(OutputSet, MessagesNameTheFileAndNotItsTemporaryName)

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpProblem.h"
 #include "ffdpProgramTestSupport.h"
 
 #include <nlohmann/json.hpp>
@@ -83,6 +84,37 @@ TEST(Plan, ARankNeedsAPartOfWhatOneProcessNeeds)
   EXPECT_LT(four, 0.9 * two);
   EXPECT_GT(four, 0.25 * one);
   EXPECT_NE(RunProgram(folder, "plan " + images + "--ranks 0").code, 0);
+}
+
+TEST(Plan, WhatRankZeroAloneHoldsCountsOnce)
+{
+  const Folder folder("plan-first");
+  const auto   describe = [&](bool compressed, const std::string & kind, bool composite, int ranks) {
+    std::ofstream(folder / "a.mhd") << "ObjectType = Image\nNDims = 3\nDimSize = 512 512 512\nElementSpacing = 1 1 1\n"
+                                    << "ElementType = MET_FLOAT\nCompressedData = " << (compressed ? "True" : "False")
+                                    << "\nElementDataFile = a.raw\n";
+    RegisterOptions options;
+    options.fixed = options.moving = folder / "a.mhd";
+    options.stages = { { StageOption::Transform, kind } };
+    options.composite = composite;
+    options.threads = 1;
+    return DescribeProblem(options, PlanStages(options), ranks);
+  };
+  constexpr int    Ranks = 64;
+  constexpr double Whole = 4.0 * 512 * 512 * 512, Program = 45e6;
+  const auto       plain = describe(false, "affine", false, Ranks), compressed = describe(true, "affine", false, Ranks);
+  EXPECT_EQ(plain.firstBytes, 0);
+  EXPECT_EQ(compressed.peakBytes, plain.peakBytes);
+  EXPECT_EQ(compressed.peakBytes + compressed.firstBytes, Program + Whole + Whole / Ranks); // and its planes
+  const auto warps = describe(false, "deformable", false, Ranks),
+             composite = describe(false, "deformable", true, Ranks);
+  EXPECT_EQ(composite.peakBytes, warps.peakBytes);
+  // two of floats and two of doubles, three components each, beside what it has already
+  EXPECT_GT(composite.peakBytes + composite.firstBytes, 18 * Whole);
+  EXPECT_LT(composite.peakBytes + composite.firstBytes, 18.5 * Whole);
+  const auto alone = describe(false, "deformable", true, 1);
+  EXPECT_EQ(alone.firstBytes, 0); // it is in the peak of the one that is there
+  EXPECT_GT(alone.peakBytes, 18 * Whole);
 }
 
 TEST(Plan, ListsTheLevelsOfPresetsAndRefusesWhatRegisterRefuses)

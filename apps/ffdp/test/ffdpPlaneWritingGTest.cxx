@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpAgreement.h"
 #include "ffdpImageFiles.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputFiles.h"
@@ -186,14 +187,16 @@ TEST(OutputSet, FilesOfAllRanksAppearTogetherOrNotAtAll)
   const Folder folder("set-ranks");
   const auto   write = [&](ffdp::Communicator & communicator, const std::string & name, int bad) {
     WriteAtomically(folder / name, communicator, [&](const std::string & temporary) {
-      if (communicator.Rank() == 0)
-      {
-        std::ofstream(temporary) << "text";
-      }
-      if (communicator.Rank() == bad)
-      {
-        throw CommandError("'" + temporary + "' is bad");
-      }
+      DoTogether(communicator, [&] {
+        if (communicator.Rank() == 0)
+        {
+          std::ofstream(temporary) << "text";
+        }
+        if (communicator.Rank() == bad)
+        {
+          throw CommandError("'" + temporary + "' is bad");
+        }
+      });
     });
   };
   ffdp::test::RunRanks(3, [&](ffdp::Communicator & communicator) {
@@ -213,4 +216,28 @@ TEST(OutputSet, FilesOfAllRanksAppearTogetherOrNotAtAll)
     EXPECT_TRUE(fs::exists(folder / "out_a.txt")); // on every rank that goes on
   });
   EXPECT_EQ(ListFiles(folder).size(), 2u);
+}
+
+TEST(PlaneWriting, ARankThatFailsAloneWaitsForNoOther)
+{
+  const Folder folder("plane-alone");
+  const auto   write = [&](ffdp::Communicator & communicator) {
+    WriteAtomically(folder / "a.txt", communicator, [&](const std::string & temporary) {
+      if (communicator.Rank() == 1)
+      {
+        throw CommandError("'" + temporary + "' is bad");
+      }
+      DoTogether(communicator, [] {}); // in the midst of writing
+    });
+  };
+  try
+  {
+    ffdp::test::RunRanks(3, write);
+    FAIL();
+  }
+  catch (const CommandError & error)
+  {
+    EXPECT_EQ(error.what(), "'" + (folder / "a.txt") + "' is bad"); // of that rank, not of one that waits for it
+  }
+  EXPECT_TRUE(ListFiles(folder).empty());
 }

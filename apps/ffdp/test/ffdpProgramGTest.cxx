@@ -199,12 +199,18 @@ TEST(Program, AKilledRunLeavesNothingUnderAFinalName)
 
 TEST(Program, ProcessesThatDoNotFindEachOtherAreRefused)
 {
-  const Folder      folder("launch");
-  const std::string step = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 "; // srun --mpi=none
-  const std::string command = step + FFDP_PROGRAM + " info 2>" + (folder / "stderr");
-  const int         status = std::system(command.c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_NE(ReadText(folder / "stderr").find("one of 3 processes"), std::string::npos) << ReadText(folder / "stderr");
+  const Folder folder("launch");
+  const auto   run = [&](const std::string & arguments) {
+    const std::string step = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 "; // srun --mpi=none
+    const int         status = std::system(
+      (step + FFDP_PROGRAM + " " + arguments + " >" + (folder / "stdout") + " 2>" + (folder / "stderr")).c_str());
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(run("register -f a.nii -m b.nii -o out_"), 1);
+  const std::string errors = ReadText(folder / "stderr");
+  EXPECT_NE(errors.find("one of several processes"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("unset SLURM_STEP_NUM_TASKS"), std::string::npos) << errors;
+  EXPECT_EQ(run("info"), 0); // needs no other
 }
 
 TEST(Program, HelpAndVersionAndInfo)

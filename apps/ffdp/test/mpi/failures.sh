@@ -19,9 +19,20 @@ refused 'missing.nii' a_ "$mpiexec" -n 3 "$ffdp" register -f missing.nii -m movi
 cp fixed.nii cut.nii && truncate -s -5000 cut.nii
 refused 'cut.nii' b_ "$mpiexec" -n 3 "$ffdp" register -f cut.nii -m moving.nii -o b_
 
-# ranks that see different files
-"$ffdp" synthesize --head --size 46 58 64 --spacing 3 --seed 5 -o other.nii -q
-refused 'rank' c_ "$mpiexec" -n 1 "$ffdp" register -f fixed.nii -m moving.nii -o c_ : -n 1 "$ffdp" register -f other.nii -m moving.nii -o c_
+# ranks that see different files under the same name
+mkdir here there
+cp fixed.nii moving.nii here
+cp moving.nii there
+"$ffdp" synthesize --head --size 46 58 64 --spacing 3 --seed 5 -o there/fixed.nii -q
+same=("$ffdp" register -f fixed.nii -m moving.nii -o "$folder/c_")
+refused 'rank' c_ "$mpiexec" -n 1 -wdir "$folder/here" "${same[@]}" : -n 1 -wdir "$folder/there" "${same[@]}"
+
+# ranks with different arguments: an image, an option that changes what is done together, and what is no option
+for other in '-f other.nii' '-f fixed.nii --no-report' '-f fixed.nii --wrong' '-f fixed.nii --help'; do
+  # shellcheck disable=SC2086 # several arguments
+  refused 'of rank 1 are not' e_ "$mpiexec" -n 1 "$ffdp" register -m moving.nii -o e_ -f fixed.nii : -n 1 "$ffdp" register -m moving.nii -o e_ $other
+done
+refused 'of rank 1 are not' e_ "$mpiexec" -n 1 "$ffdp" plan -m moving.nii -f fixed.nii : -n 1 "$ffdp" register -m moving.nii -f fixed.nii -o e_
 
 # a full disk, where a small one can be made
 mkdir small
