@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpSampledImage.h"
 
+#include "ffdpCheck.h"
 #include "ffdpRingSampler.h"
 
 namespace ffdp
@@ -69,6 +70,7 @@ SampledImage::Prepare(const CompositeMap & map,
   m_Map = map;
   m_Warp = u;
   m_Output = output;
+  m_FixedGrid = fixedGrid;
   if (m_Communicator->Size() == 1)
   {
     return;
@@ -85,29 +87,51 @@ SampledImage::Prepare(const CompositeMap & map,
   {
     wanted = { std::max<std::int64_t>(0, wanted.first - SparePlanes), std::min(domain.z, wanted.end + SparePlanes) };
   }
-  const std::vector<PlaneRange> ofAll = GatherRanges(*m_Communicator, wanted);
-  m_FromRing = IsMoreThanAShard(Partition(domain.z, m_Communicator->Size()), ofAll);
+  m_WantedOfAll = GatherRanges(*m_Communicator, wanted);
+  this->Provide(withDerivative);
+}
+
+void
+SampledImage::PrepareLike(const SampledImage & other)
+{
+  RequireSameDomain(m_Image.Own().domain, other.m_Image.Own().domain, "two images under one map");
+  m_Map = other.m_Map;
+  m_Warp = other.m_Warp;
+  m_Output = other.m_Output;
+  m_FixedGrid = other.m_FixedGrid;
+  m_Reach = other.m_Reach;
+  m_WantedOfAll = other.m_WantedOfAll;
+  if (m_Communicator->Size() > 1)
+  {
+    this->Provide(false);
+  }
+}
+
+void
+SampledImage::Provide(bool withDerivative)
+{
+  m_FromRing = IsMoreThanAShard(Partition(m_Image.Own().domain.z, m_Communicator->Size()), m_WantedOfAll);
   if (!m_FromRing)
   {
     m_Samples = Slab();
     m_Derivatives = Slab();
-    m_Image.Extend(ofAll);
+    m_Image.Extend(m_WantedOfAll);
     return;
   }
   m_Image.Forget();
   if (!m_Samples)
   {
-    m_Samples = Slab(*m_Backend, *m_Communicator, fixedGrid, 1);
+    m_Samples = Slab(*m_Backend, *m_Communicator, m_FixedGrid, 1);
   }
   if (!m_Derivatives && withDerivative)
   {
-    m_Derivatives = Slab(*m_Backend, *m_Communicator, fixedGrid, 3);
+    m_Derivatives = Slab(*m_Backend, *m_Communicator, m_FixedGrid, 3);
   }
   RingSampleBoth(*m_Backend,
                  *m_Communicator,
                  m_Image.Own(),
-                 map,
-                 u,
+                 m_Map,
+                 m_Warp,
                  m_Samples.Volume(),
                  withDerivative ? m_Derivatives.Warp() : WarpView<float>(),
                  RingParameters{});

@@ -49,6 +49,11 @@ public:
           const PlaneRange &   output,
           bool                 withDerivative);
 
+  /** The same for an image on the grid of another, such as its mask, under the map that the other was prepared for:
+   * what the map reaches is known then. Values only. */
+  void
+  PrepareLike(const SampledImage & other);
+
   /** Like ffdp::Sample(), for some of these planes. */
   void
   Sample(const VolumeView<float> & output);
@@ -61,6 +66,9 @@ public:
                  bool                            accumulate = false);
 
 private:
+  /** Makes planes that ranks reach available, kept or from the ring. */
+  void
+  Provide(bool withDerivative);
   /** The planes of the image that some planes of the output reach. */
   PlaneRange
   ReachOf(std::int64_t firstPlane, std::int64_t endPlane) const;
@@ -76,7 +84,9 @@ private:
   CompositeMap            m_Map;
   WarpInput               m_Warp;
   PlaneRange              m_Output;
-  std::vector<PlaneRange> m_Reach; ///< of each plane of the output
+  Extent                  m_FixedGrid;
+  std::vector<PlaneRange> m_Reach;       ///< of each plane of the output
+  std::vector<PlaneRange> m_WantedOfAll; ///< by each rank
   bool                    m_FromRing = false;
   Slab                    m_Samples, m_Derivatives; ///< from the ring
   DeviceArray<float>      m_Scratch;

@@ -98,7 +98,7 @@ ComparedPair::Begin(const AffineMap &             physical,
   m_Moving.Prepare(m_Map, displacement, domain, m_Planes, withGradient);
   if (m_Images.movingMask.IsGiven())
   {
-    m_MovingMask.Prepare(m_Map, displacement, domain, m_Planes, false);
+    m_MovingMask.PrepareLike(m_Moving);
   }
   if (m_FixedMoves)
   {
@@ -106,7 +106,7 @@ ComparedPair::Begin(const AffineMap &             physical,
     m_Fixed.Prepare(CompositeMap{}, r, domain, m_Planes, withGradient);
     if (m_Images.fixedMask.IsGiven())
     {
-      m_FixedMask.Prepare(CompositeMap{}, r, domain, m_Planes, false);
+      m_FixedMask.PrepareLike(m_Fixed);
     }
   }
   else
