@@ -14,6 +14,15 @@ if(FFDP_USE_CUDA)
   if(NOT CUDAToolkit_FOUND)
     message(FATAL_ERROR "FFDP_USE_CUDA is on, but no CUDA toolkit was found. Set CUDAToolkit_ROOT, or turn it off.")
   endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 90-real 100-real 120) # the last one also for what comes after it
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  set(CMAKE_CUDA_STANDARD 17)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  enable_language(CUDA)
 endif()
 
 if(FFDP_USE_MPI)
@@ -35,13 +44,6 @@ if(FFDP_USE_NCCL)
                         "Set NCCL_INCLUDE_DIR and NCCL_LIBRARY, or turn it off.")
   endif()
 endif()
-
-foreach(FFDP_DEPENDENCY CUDA NCCL)
-  if(FFDP_USE_${FFDP_DEPENDENCY})
-    message(FATAL_ERROR "FFDP_USE_${FFDP_DEPENDENCY} is on, but FFDP ${PROJECT_VERSION} has no "
-                        "${FFDP_DEPENDENCY} code yet, so it would change nothing. Turn it off.")
-  endif()
-endforeach()
 
 # Tells code that includes us how we were built. In ITK's tree, generated headers live beside ITKCommon's.
 if(ITK_SOURCE_DIR)

@@ -20,6 +20,13 @@
 
 #include <cstdint>
 
+/** Marks what kernels call on a view: index arithmetic has one place on every device. */
+#if defined(__CUDACC__)
+#  define FFDP_HOST_DEVICE __host__ __device__
+#else
+#  define FFDP_HOST_DEVICE
+#endif
+
 /** Views of volumes and warps: what every primitive below the ITK layer works on.
  *
  * A view never owns memory. It holds the planes [firstPlane, firstPlane + planes) of a volume of
@@ -105,7 +112,7 @@ struct VolumeView
   }
 
   /** False for a default-constructed view, which stands for "not given" or "not asked for". */
-  explicit operator bool() const { return data != nullptr; }
+  FFDP_HOST_DEVICE explicit operator bool() const { return data != nullptr; }
 
   /** True also for the slab of a rank that owns no plane of a volume: it has the volume's size. */
   bool
@@ -115,13 +122,13 @@ struct VolumeView
   }
 
   /** The row at y of plane z, z counted in the whole volume. */
-  T *
+  FFDP_HOST_DEVICE T *
   Row(std::int64_t y, std::int64_t z) const
   {
     return data + (z - firstPlane) * planeStride + y * rowStride;
   }
 
-  std::int64_t
+  FFDP_HOST_DEVICE std::int64_t
   EndPlane() const
   {
     return firstPlane + planes;
@@ -199,7 +206,7 @@ struct WarpView
     return view;
   }
 
-  explicit operator bool() const { return component[0] != nullptr; }
+  FFDP_HOST_DEVICE explicit operator bool() const { return component[0] != nullptr; }
 
   /** See VolumeView. */
   bool
@@ -209,13 +216,13 @@ struct WarpView
   }
 
   /** Component c of the row at y of plane z (z of the whole volume), or null if the field has none. */
-  T *
+  FFDP_HOST_DEVICE T *
   Row(int c, std::int64_t y, std::int64_t z) const
   {
     return component[c] ? component[c] + (z - firstPlane) * planeStride + y * rowStride : nullptr;
   }
 
-  std::int64_t
+  FFDP_HOST_DEVICE std::int64_t
   EndPlane() const
   {
     return firstPlane + planes;
