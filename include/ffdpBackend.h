@@ -53,6 +53,10 @@ public:
   virtual const char *
   Name() const = 0;
 
+  /** True if the caller's memory can be worked on where it is; otherwise it is copied to the device first. */
+  virtual bool
+  SharesHostMemory() const = 0;
+
   /** Memory for floats or bytes on the device; throws std::bad_alloc. */
   virtual void *
   Allocate(std::size_t bytes) = 0;

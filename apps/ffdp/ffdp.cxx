@@ -64,6 +64,7 @@ Run(int argc, char ** argv, const Launch & launch)
   AddInvertCommand(program);
   AddJacobianCommand(program);
   AddInfoCommand(program);
+  AddBenchCommand(program, launch);
   try
   {
     program.parse(TakeCommandLine(argc, argv));

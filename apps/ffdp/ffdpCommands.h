@@ -42,5 +42,7 @@ void
 AddJacobianCommand(CLI::App & program);
 void
 AddInfoCommand(CLI::App & program);
+void
+AddBenchCommand(CLI::App & program, const Launch & launch);
 
 #endif

@@ -18,12 +18,34 @@
 #include "ffdpCommands.h"
 #include "ffdpLaunch.h"
 
+#include "ffdpCudaBackend.h"
 #include "ffdpInstructionSet.h"
 #include "ffdpParallel.h"
 #include "itkFFDPConfiguration.h"
 #include "itkVersion.h"
 
 #include <iostream>
+
+namespace
+{
+
+void
+PrintCudaDevices()
+{
+  const ffdp::CudaDevices found = ffdp::FindCudaDevices();
+  if (found.devices.empty())
+  {
+    std::cout << "device cuda: no CUDA device: " << found.whyNone << "\n";
+  }
+  for (std::size_t i = 0; i < found.devices.size(); ++i)
+  {
+    const ffdp::CudaDeviceDescription & device = found.devices[i];
+    std::cout << "device cuda:" << i << ": " << device.name << ", compute capability " << device.major << "."
+              << device.minor << ", " << (device.memory >> 20) << " MiB\n";
+  }
+}
+
+} // namespace
 
 void
 AddInfoCommand(CLI::App & program)
@@ -32,7 +54,13 @@ AddInfoCommand(CLI::App & program)
   command->callback([] {
     std::cout << "ffdp " FFDP_VERSION_STRING ", ITK " << itk::Version::GetITKVersion() << "\n"
               << "device cpu: " << ffdp::ResolveThreads(0) << " threads, "
-              << ffdp::GetInstructionSetName(ffdp::GetInstructionSet()) << "\n"
-              << "device cuda: not built in\nMPI: " << Launch::NameOfMpi() << "\n";
+              << ffdp::GetInstructionSetName(ffdp::GetInstructionSet()) << "\n";
+    PrintCudaDevices();
+    std::cout << "MPI: " << Launch::NameOfMpi() << "\n"
+#ifdef FFDP_USE_NCCL
+              << "NCCL: built in\n";
+#else
+              << "NCCL: not built in\n";
+#endif
   });
 }

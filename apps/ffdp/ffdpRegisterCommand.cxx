@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpAgreement.h"
 #include "ffdpCommands.h"
+#include "ffdpDevice.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
@@ -77,6 +78,18 @@ RunStages(const RegisterOptions & options,
   }
 }
 
+/** The device, and its memory, are given back before outputs are written. */
+ffdp::RegistrationResult
+RunOnDevice(const RegisterOptions & options,
+            const StageList &       list,
+            const RegisterInputs &  inputs,
+            const Launch &          launch,
+            RunLog &                log)
+{
+  const RegistrationDevice device(ParseDevice(options.device), options.threads, launch);
+  return RunStages(options, list, inputs, device.Backend(), device.Ranks(), log);
+}
+
 void
 PrintSummary(const ffdp::RegistrationResult & result, double seconds, double megabytes, int ranks)
 {
@@ -114,6 +127,8 @@ private:
 void
 CheckProblem(const RegisterOptions & options, const StageList & list, const Launch & launch)
 {
+  const DeviceName device = ParseDevice(options.device);
+  RequireDevice(device, launch);
   for (const ImageNames & names : list.pairs)
   {
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
@@ -121,7 +136,15 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
   }
   if (!options.ignoreMemory)
   {
-    RequireMemory(DescribeProblem(options, list, launch.Ranks().Size()), launch.RanksHere());
+    const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
+    if (device.cuda)
+    {
+      RequireDeviceMemory(device, problem.imageBytes + problem.estimate.peakBytes, launch);
+    }
+    else
+    {
+      RequireMemory(problem, launch.RanksHere());
+    }
   }
 }
 
@@ -145,8 +168,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   const double          secondsReading = watch.Lap();
   std::optional<RunLog> log;
   DoTogether(ranks, [&] { log.emplace(first ? options.logJson : std::string()); });
-  const auto backend = ffdp::MakeCpuBackend(options.threads);
-  auto       result = RunStages(options, list, inputs, *backend, ranks, *log);
+  auto result = RunOnDevice(options, list, inputs, launch, *log);
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
   if (options.composite && result.hasWarp && ranks.Size() > 1)
   {
@@ -160,7 +182,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   {
     report = std::make_unique<RegistrationReport>(inputs, result, ranks); // while the warps are there
   }
-  WriteRegistration(options, result, inputs, *backend, ranks);
+  WriteRegistration(options, result, inputs, *ffdp::MakeCpuBackend(options.threads), ranks);
   facts.secondsWriting = watch.Lap();
   facts.peakMegabytes = PeakMegabytes();
   ranks.Maximum(&facts.peakMegabytes, 1);
@@ -193,6 +215,7 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
   AddProblemOptions(*command, options, [options, &launch] { RunRegister(*options, launch); });
+  command->add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
   command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(

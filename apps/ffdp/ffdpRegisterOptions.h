@@ -33,6 +33,7 @@ struct RegisterOptions
   std::vector<StageArgument> stages; ///< in the order of the command line
   std::string                restrictDeformation, logJson, checkpoint;
   double                     checkpointSeconds = ffdp::RegistrationCheckpoint().seconds;
+  std::string                device = "cpu";
   unsigned                   threads = 0;
   bool                       quiet = false, noMoments = false, composite = false, noReport = false;
   bool                       ignoreMemory = false, uncompressed = false;

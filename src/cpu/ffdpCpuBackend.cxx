@@ -40,6 +40,11 @@ public:
   {
     return "cpu";
   }
+  bool
+  SharesHostMemory() const override
+  {
+    return true;
+  }
 
   void *
   Allocate(std::size_t bytes) override

@@ -3,6 +3,7 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaVoxelwise.cu
 )
 set(FFDP_CUDA_SRCS
+  ffdpCudaBackend.cxx
   ffdpCudaDevice.cxx
   ${FFDP_CUDA_KERNELS}
 )

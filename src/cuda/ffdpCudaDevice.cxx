@@ -116,6 +116,39 @@ Device::CopyToHost(void * to, const void * from, std::size_t bytes)
 }
 
 void
+Device::Move(void * to, const void * from, std::size_t bytes)
+{
+  this->Activate();
+  char * const       target = static_cast<char *>(to);
+  const char * const source = static_cast<const char *>(from);
+  const std::size_t  apart = target < source ? std::size_t(source - target) : std::size_t(target - source);
+  if (apart >= bytes)
+  {
+    FFDP_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, m_Stream));
+    return;
+  }
+  // A copy onto itself is not defined: pieces as long as the two are apart do not overlap, from the end that is safe.
+  if (apart == 0)
+  {
+    return;
+  }
+  if (bytes / apart > 16) // many small pieces: through memory in between
+  {
+    void * const between = this->Allocate(bytes);
+    FFDP_CUDA_CHECK(cudaMemcpyAsync(between, from, bytes, cudaMemcpyDeviceToDevice, m_Stream));
+    FFDP_CUDA_CHECK(cudaMemcpyAsync(to, between, bytes, cudaMemcpyDeviceToDevice, m_Stream));
+    this->Free(between);
+    return;
+  }
+  for (std::size_t done = 0; done < bytes; done += apart)
+  {
+    const std::size_t length = bytes - done < apart ? bytes - done : apart;
+    const std::size_t at = target < source ? done : bytes - done - length;
+    FFDP_CUDA_CHECK(cudaMemcpyAsync(target + at, source + at, length, cudaMemcpyDeviceToDevice, m_Stream));
+  }
+}
+
+void
 Device::FillZero(void * memory, std::size_t bytes)
 {
   this->Activate();

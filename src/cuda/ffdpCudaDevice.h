@@ -113,6 +113,9 @@ public:
   CopyFromHost(void * to, const void * from, std::size_t bytes);
   void
   CopyToHost(void * to, const void * from, std::size_t bytes);
+  /** Within the device; the two may overlap. */
+  void
+  Move(void * to, const void * from, std::size_t bytes);
   void
   FillZero(void * memory, std::size_t bytes);
 

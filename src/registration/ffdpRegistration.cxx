@@ -18,6 +18,7 @@
 #include "ffdpRegistration.h"
 
 #include "ffdpCheckpoint.h"
+#include "ffdpDeviceImages.h"
 #include "ffdpFinalWarp.h"
 #include "ffdpMoments.h"
 #include "ffdpRegistrationEstimate.h"
@@ -398,7 +399,8 @@ Register(Backend &                                                 backend,
          const std::function<bool(const RegistrationProgress &)> & observer,
          const RegistrationCheckpoint &                            checkpoint)
 {
-  return Run(backend, communicator, pairs, start, stages, observer, checkpoint).Finish();
+  const DeviceImages images(backend, pairs);
+  return Run(backend, communicator, images.Pairs(), start, stages, observer, checkpoint).Finish();
 }
 
 } // namespace ffdp
