@@ -45,6 +45,11 @@ public:
   {
     return true;
   }
+  std::int64_t
+  FewVoxels() const override
+  {
+    return FewVoxelsOfCpu;
+  }
 
   void *
   Allocate(std::size_t bytes) override

@@ -64,6 +64,11 @@ public:
   {
     return false;
   }
+  std::int64_t
+  FewVoxels() const override
+  {
+    return 1 << 21; // some ten blocks of 128 threads for each of a hundred multiprocessors, ten times over
+  }
 
   void *
   Allocate(std::size_t bytes) override

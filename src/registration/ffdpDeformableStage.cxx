@@ -46,7 +46,7 @@ public:
   {
     m_Loss.reset();
     const PlaneRange            owned = Partition(level.Size().z, m_Communicator.Size()).Owned(m_Communicator.Rank());
-    const std::int64_t          planes = PlanesAtATime(level.Size(), owned.end - owned.first);
+    const std::int64_t          planes = PlanesAtATime(m_Backend.FewVoxels(), level.Size(), owned.end - owned.first);
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
     DeformationParameters       parameters;
     parameters.learningRate = m_Stage.learningRate;

@@ -47,7 +47,7 @@ public:
   Enter(const Level & level) override
   {
     const PlaneRange owned = Partition(level.Size().z, m_Communicator.Size()).Owned(m_Communicator.Rank());
-    m_AtATime = PlanesAtATime(level.Size(), owned.end - owned.first);
+    m_AtATime = PlanesAtATime(m_Backend.FewVoxels(), level.Size(), owned.end - owned.first);
     m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, m_AtATime);
     m_Warp = m_Alignment.warp ? Regrid(m_Backend, m_Communicator, m_Alignment.warp, level.Size()) : Slab();
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);

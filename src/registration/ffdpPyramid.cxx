@@ -140,14 +140,13 @@ SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing)
 }
 
 std::int64_t
-PlanesAtATime(const Extent & domain, std::int64_t planes)
+PlanesAtATime(std::int64_t fewVoxels, const Extent & domain, std::int64_t planes)
 {
   constexpr std::int64_t Least = 8;
-  constexpr std::int64_t FewVoxels = 1 << 17;  // starting threads costs more below this
-  constexpr std::int64_t ManyVoxels = 1 << 20; // caches are full above this
-  constexpr std::int64_t Part = 16;            // what is kept of a slab is to be a small part of it
+  constexpr std::int64_t Part = 16;                  // what is kept of a slab is to be a small part of it
+  const std::int64_t     manyVoxels = 8 * fewVoxels; // caches are full above this
   const auto             planesOf = [&](std::int64_t voxels) { return voxels / (domain.x * domain.y) + 1; };
-  const std::int64_t wanted = std::max({ Least, planesOf(FewVoxels), std::min(planesOf(ManyVoxels), planes / Part) });
+  const std::int64_t wanted = std::max({ Least, planesOf(fewVoxels), std::min(planesOf(manyVoxels), planes / Part) });
   return std::max<std::int64_t>(1, std::min(planes, wanted));
 }
 

@@ -70,9 +70,10 @@ LevelSpacing(const PlacedImage & full, const Extent & size);
 Extent
 SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);
 
-/** Of `planes` planes of a volume, how many to work on at a time: enough for all threads, few enough to be small. */
+/** Of `planes` planes of a volume, how many to work on at a time: enough for the device, few enough to be small.
+ * fewVoxels: see Backend. */
 std::int64_t
-PlanesAtATime(const Extent & domain, std::int64_t planes);
+PlanesAtATime(std::int64_t fewVoxels, const Extent & domain, std::int64_t planes);
 
 } // namespace ffdp
 

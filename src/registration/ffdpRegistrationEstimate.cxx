@@ -87,7 +87,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
 {
   const double plane = double(level.size.x * level.size.y);
   const double owned = MostPlanes(level.size, ranks);
-  const double atATime = double(PlanesAtATime(level.size, std::int64_t(owned)));
+  const double atATime = double(PlanesAtATime(Backend::FewVoxelsOfCpu, level.size, std::int64_t(owned)));
   const double all = double(level.size.z);
   const bool   both = stage.kind == Kind::SyN;
   double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
@@ -124,8 +124,9 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
   }
   constexpr double Reached = 4; // of a moving image, on both sides
   const bool       both = stage.kind == Kind::SyN;
-  const double     atATime = double(PlanesAtATime(level.size, std::int64_t(MostPlanes(level.size, ranks))));
-  double           planes = 0;
+  const double     atATime =
+    double(PlanesAtATime(Backend::FewVoxelsOfCpu, level.size, std::int64_t(MostPlanes(level.size, ranks))));
+  double planes = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i)
   {
     const double halo = HaloOf(stage, i);
