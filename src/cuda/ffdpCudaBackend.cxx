@@ -67,7 +67,7 @@ public:
   std::int64_t
   FewVoxels() const override
   {
-    return 1 << 21; // some ten blocks of 128 threads for each of a hundred multiprocessors, ten times over
+    return 1 << 21; // a launch takes microseconds, in which a GPU reads megabytes
   }
 
   void *
