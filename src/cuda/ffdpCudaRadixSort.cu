@@ -23,10 +23,10 @@
 
 /** Eight bits at a time, the lowest first. In each pass a block counts the digits of its tile of keys; the counts of
  * all tiles, digit by digit, are added up to where each tile puts the keys of each digit; then keys and values go
- * there. Bytes per pair and pass: 8 to count, 12 read and 12 written to move.
+ * there. Bytes per pair and pass: 8 to count, 20 read (keys twice) and 12 written to move.
  *
- * A tile is 4096 keys, 512 for each of eight warps: within a warp a key finds its rank among those of the same digit by
- * votes, and no atomics are needed for keys to keep their order. */
+ * A tile is 4096 keys, 512 for each of eight warps: a warp takes 32 at a time, in order, and finds the rank of a key
+ * among those of the same digit by a match of its lanes, so that keys of the same digit keep their order. */
 namespace ffdp
 {
 namespace cuda
@@ -46,20 +46,6 @@ __device__ unsigned
 DigitOf(std::uint64_t key, int shift)
 {
   return unsigned(key >> shift) & (Digits - 1);
-}
-
-/** The lanes of this warp that are present and have the same digit as this one. */
-__device__ unsigned
-LanesWithDigit(unsigned digit, bool present)
-{
-  unsigned lanes = __ballot_sync(AllLanes, present);
-  for (int bit = 0; bit < DigitBits; ++bit)
-  {
-    const bool     isSet = (digit >> bit & 1) != 0;
-    const unsigned set = __ballot_sync(AllLanes, isSet);
-    lanes &= isSet ? set : ~set;
-  }
-  return lanes;
 }
 
 /** counts[digit * tiles + tile]. */
@@ -153,7 +139,7 @@ MovePairsKernel(const std::uint64_t * keys,
     const bool          present = i < count;
     const std::uint64_t key = present ? keys[i] : 0;
     const unsigned      digit = DigitOf(key, shift);
-    const unsigned      lanes = LanesWithDigit(digit, present);
+    const unsigned      lanes = __match_any_sync(AllLanes, present ? digit : unsigned(Digits));
     const int           rank = __popc(lanes & ((1u << lane) - 1));
     const std::uint32_t to = next[warp][digit] + std::uint32_t(rank);
     __syncwarp();

@@ -28,7 +28,7 @@
  * keep their order, and voxels of the image gather them; see ffdpCudaAdjointGather.h. Points come in batches, in raster
  * order, whose terms are added one batch after the other: the memory does not depend on the size of the volumes.
  *
- * Bytes per point: 16 read (warp and g), 28 written (cell, number, fractions and g), 32 for each 8 bits of the number
+ * Bytes per point: 16 read (warp and g), 28 written (cell, number, fractions and g), 40 for each 8 bits of the number
  * of cells to sort (four times at 256^3), and 8 x 20 to gather, most of it from the caches because neighbors read the
  * same points; 8 for each voxel of the image rows that a batch reaches. Points are found in the tiles of
  * ffdpCudaSamplerTile.h. */
