@@ -37,8 +37,7 @@ Sample(const VolumeView<const float> & image,
        const SamplerParameters &       parameters,
        unsigned                        threads)
 {
-  RequireUsable(output, "the output of the sampler");
-  RequireFixedGrid(u, output.domain, output.firstPlane, output.EndPlane());
+  CheckSample(u, output);
   const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
 
   const bool edge = parameters.border == Border::Edge;
@@ -65,12 +64,10 @@ FindReachedPlanes(const Extent &            imageSize,
                   const SamplerParameters & parameters,
                   unsigned                  threads)
 {
+  CheckReach(u, fixedSize, firstPlane, planes);
   const float                   noVoxel = 0;
   const VolumeView<const float> image(&noVoxel, imageSize); // only its size is used
-  const VolumeView<const float> grid(&noVoxel, fixedSize, firstPlane, planes);
-  RequireUsable(grid, "the fixed grid");
-  RequireFixedGrid(u, fixedSize, firstPlane, firstPlane + planes);
-  const SamplerPlan plan = MakeSamplerPlan(image, "the image", map, parameters);
+  const SamplerPlan             plan = MakeSamplerPlan(image, "the image", map, parameters);
 
   const auto              findReach = FFDP_SELECT_KERNEL(FindReachOfRow);
   std::vector<PlaneRange> ranges(std::size_t(planes), PlaneRange{});
@@ -81,11 +78,7 @@ FindReachedPlanes(const Extent &            imageSize,
     {
       findReach(plan, RowOf(u, y, z), fixedSize.x, y, z, reach);
     }
-    if (reach[0] <= reach[1])
-    {
-      ranges[std::size_t(plane)] = { std::max<std::int64_t>(reach[0], 0),
-                                     std::min<std::int64_t>(reach[1] + 1, imageSize.z) };
-    }
+    ranges[std::size_t(plane)] = ReachedRange(reach[0], reach[1], imageSize.z);
   });
   return ranges;
 }

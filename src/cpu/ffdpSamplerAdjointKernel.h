@@ -27,35 +27,33 @@ template <bool TEdge>
 FFDP_VOXEL_INLINE void
 ScatterLinear(const ImagePlanes & image, float * data, const SamplerPositions & positions, int k, float g)
 {
-  const std::int32_t index[3] = { positions.index[0][k], positions.index[1][k], positions.index[2][k] };
-  const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
-  if (!IsValid<TEdge>(image, index[0], index[1], index[2], fx, fy, fz))
+  const CellPosition p = PositionAt(positions, k);
+  if (!IsValid<TEdge>(image, p))
   {
     return;
   }
-  const float weight[3][2] = { { 1.0f - fx, fx }, { 1.0f - fy, fy }, { 1.0f - fz, fz } };
   for (int sz = 0; sz < 2; ++sz)
   {
-    const std::int32_t z = TEdge ? ClampIndex(index[2] + sz, image.size[2]) : index[2] + sz;
+    const std::int32_t z = TEdge ? ClampIndex(p.index[2] + sz, image.size[2]) : p.index[2] + sz;
     if (z < image.firstPlane || z >= image.endPlane)
     {
       continue;
     }
     for (int sy = 0; sy < 2; ++sy)
     {
-      const std::int32_t y = TEdge ? ClampIndex(index[1] + sy, image.size[1]) : index[1] + sy;
+      const std::int32_t y = TEdge ? ClampIndex(p.index[1] + sy, image.size[1]) : p.index[1] + sy;
       if (y < 0 || y >= image.size[1])
       {
         continue;
       }
       float *     row = data + (z - image.firstPlane) * image.planeStride + y * image.rowStride;
-      const float share = g * weight[2][sz] * weight[1][sy];
+      const float share = CornerShare(g, p, sy, sz);
       for (int sx = 0; sx < 2; ++sx)
       {
-        const std::int32_t x = TEdge ? ClampIndex(index[0] + sx, image.size[0]) : index[0] + sx;
+        const std::int32_t x = TEdge ? ClampIndex(p.index[0] + sx, image.size[0]) : p.index[0] + sx;
         if (x >= 0 && x < image.size[0])
         {
-          row[x] += share * weight[0][sx];
+          row[x] += share * SideWeight(p.fraction[0], sx);
         }
       }
     }
@@ -70,11 +68,8 @@ ScatterNearest(const ImagePlanes & image, float * data, const SamplerPositions &
   bool         valid = true;
   for (int c = 0; c < 3; ++c)
   {
-    const std::int32_t index = positions.index[c][k];
-    const float        fraction = positions.fraction[c][k];
-    const std::int32_t rounded = NearestOnAxis(index, fraction);
-    nearest[c] = ClampIndex(rounded, image.size[c]);
-    valid = valid && (TEdge ? IsInsideBuffer(index, fraction, image.size[c]) : rounded == nearest[c]);
+    nearest[c] = NearestVoxelOnAxis<TEdge>(positions.index[c][k], positions.fraction[c][k], image.size[c]);
+    valid = valid && nearest[c] >= 0;
   }
   if (valid && nearest[2] >= image.firstPlane && nearest[2] < image.endPlane)
   {

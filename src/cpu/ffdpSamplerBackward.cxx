@@ -34,17 +34,6 @@
 
 namespace ffdp
 {
-namespace
-{
-
-void
-RequireLinear(const SamplerParameters & parameters)
-{
-  Require(parameters.interpolation == Interpolation::Linear,
-          "nearest-neighbor interpolation has no gradient for the warp or the map; use linear interpolation");
-}
-
-} // namespace
 
 MapGradient
 AddPlanes(const std::vector<MapGradient> & planeSums)
@@ -70,19 +59,13 @@ SampleBackward(const VolumeView<const float> & image,
                const SamplerParameters &       parameters,
                unsigned                        threads)
 {
-  RequireLinear(parameters);
-  RequireUsable(outputGradient, "the gradient of the output");
-  const Extent &     domain = outputGradient.domain;
-  const std::int64_t first = outputGradient.firstPlane;
-  const std::int64_t end = outputGradient.EndPlane();
-  RequireFixedGrid(u, domain, first, end);
-  RequireWarp(warpGradient.floats, domain, first, end, "the gradient of the warp");
-  RequireWarp(warpGradient.doubles, domain, first, end, "the gradient of the warp");
+  CheckSampleBackward(u, outputGradient, warpGradient, parameters);
+  const Extent &    domain = outputGradient.domain;
   const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
 
   const auto               backwardRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleBackwardRow<true>)
                                                                            : FFDP_SELECT_KERNEL(SampleBackwardRow<false>);
-  const SamplerStrips      strips{ domain.y, first, outputGradient.planes };
+  const SamplerStrips      strips{ domain.y, outputGradient.firstPlane, outputGradient.planes };
   std::vector<MapGradient> stripSums(mapGradient ? std::size_t(strips.Count()) : 0, MapGradient{});
   ParallelFor(strips.Pieces(), threads, [&](std::int64_t piece, unsigned) {
     strips.ForEachRow(piece, [&](std::int64_t y, std::int64_t z, std::int64_t strip) {
@@ -102,10 +85,7 @@ SampleDerivative(const VolumeView<const float> & image,
                  const SamplerParameters &       parameters,
                  unsigned                        threads)
 {
-  RequireLinear(parameters);
-  RequireUsable(derivative, "the derivative of the image");
-  Require(derivative.component[1] && derivative.component[2], "the derivative of the image needs three components");
-  RequireFixedGrid(u, derivative.domain, derivative.firstPlane, derivative.EndPlane());
+  CheckSampleDerivative(u, derivative, parameters);
   const SamplerPlan plan = MakeSamplerPlan(image, "the image to sample", map, parameters);
 
   const auto          derivativeRow = parameters.border == Border::Edge ? FFDP_SELECT_KERNEL(SampleDerivativeRow<true>)
@@ -125,11 +105,7 @@ FinishSampleBackward(const CompositeMap &            map,
                      bool                            mapGradient,
                      unsigned                        threads)
 {
-  RequireUsable(derivative, "the derivative of the image");
-  Require(derivative.component[1] && derivative.component[2], "the derivative of the image needs three components");
-  RequirePlanes(outputGradient, derivative.firstPlane, derivative.EndPlane(), 0, "the gradient of the output");
-  RequireSameDomain(
-    outputGradient.domain, derivative.domain, "the gradient of the output and the derivative of the image");
+  CheckFinishSampleBackward(outputGradient, derivative);
   const SamplerMap plan = MakeSamplerMap(map);
 
   const auto               finishRow = FFDP_SELECT_KERNEL(FinishBackwardRow);
@@ -153,7 +129,7 @@ SampleAdjoint(const VolumeView<const float> & outputGradient,
               const SamplerParameters &       parameters,
               unsigned                        threads)
 {
-  RequireUsable(outputGradient, "the gradient of the output");
+  CheckSampleAdjoint(u, outputGradient);
   const Extent & domain = outputGradient.domain;
   const auto     reached = FindReachedPlanes(
     imageGradient.domain, map, u, domain, outputGradient.firstPlane, outputGradient.planes, parameters, threads);

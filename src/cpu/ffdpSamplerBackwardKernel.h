@@ -32,18 +32,10 @@ DifferentiateVoxels(const SamplerPlan &      plan,
 {
   for (int k = first; k < end; ++k)
   {
-    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
-    const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
-    PlaneTerms         lower{ 0.0f, 0.0f, 0.0f };
-    PlaneTerms         upper{ 0.0f, 0.0f, 0.0f };
-    if (IsValid<TEdge>(plan.image, ix, iy, iz, fx, fy, fz))
-    {
-      lower = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz, fx, fy);
-      upper = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz + 1, fx, fy);
-    }
-    derivative.value[0][k] = AddPlaneTerms(lower.dx, upper.dx, fz);
-    derivative.value[1][k] = AddPlaneTerms(lower.dy, upper.dy, fz);
-    derivative.value[2][k] = SubtractPlaneTerms(lower.value, upper.value);
+    const VoxelVector d = DifferentiateAt<TEdge>(plan.image, PositionAt(positions, k));
+    derivative.value[0][k] = d.x;
+    derivative.value[1][k] = d.y;
+    derivative.value[2][k] = d.z;
   }
 }
 
@@ -153,9 +145,9 @@ MultiplyByTransposedS(const float *          S,
   for (int k = 0; k < count; ++k)
   {
     const float x = dx[k], y = dy[k], z = dz[k];
-    toX[k] = (s0 * x + s3 * y) + s6 * z;
-    toY[k] = (s1 * x + s4 * y) + s7 * z;
-    toZ[k] = (s2 * x + s5 * y) + s8 * z;
+    toX[k] = AddThreeProducts(s0, x, s3, y, s6, z);
+    toY[k] = AddThreeProducts(s1, x, s4, y, s7, z);
+    toZ[k] = AddThreeProducts(s2, x, s5, y, s8, z);
   }
 }
 

@@ -120,10 +120,9 @@ StartBlock(const SamplerPlan & plan,
 #endif
   for (int c = 0; c < 3; ++c)
   {
-    const double * a = plan.map.A + 3 * c;
-    const double   base = ((a[0] * double(x) + a[1] * double(y)) + a[2] * double(z)) + plan.map.t[c];
-    start.index[c] = WholeVoxels(base);
-    start.fraction[c] = float(base - std::floor(base));
+    const AxisPosition base = StartOfBlock(plan.map.A + 3 * c, plan.map.t[c], x, y, z);
+    start.index[c] = base.index;
+    start.fraction[c] = base.fraction;
     const float * const rest = LoadDisplacements(plan, u, c, x + loaded, count - loaded, copy.value[c] + loaded);
     start.u[c] = loaded > 0 ? copy.value[c] : rest;
   }
@@ -149,7 +148,7 @@ LocateBlock(const SamplerMap & map, const BlockStart & start, int count, Sampler
     FFDP_SIMD
     for (int k = 0; k < count; ++k)
     {
-      const float        displacement = (s0 * ux[k] + s1 * uy[k]) + s2 * uz[k];
+      const float        displacement = AddThreeProducts(s0, ux[k], s1, uy[k], s2, uz[k]);
       const AxisPosition p = LocateOnAxis(baseIndex + stepIndex[k], (baseFraction + stepFraction[k]) + displacement);
       index[k] = p.index;
       fraction[k] = p.fraction;

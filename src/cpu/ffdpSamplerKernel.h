@@ -32,18 +32,7 @@ InterpolateVoxels(const SamplerPlan &      plan,
 {
   for (int k = first; k < end; ++k)
   {
-    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
-    const float        fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
-    if (IsValid<TEdge>(plan.image, ix, iy, iz, fx, fy, fz))
-    {
-      const PlaneTerms lower = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz, fx, fy);
-      const PlaneTerms upper = ReadPlaneTerms<TEdge>(plan.image, ix, iy, iz + 1, fx, fy);
-      values[k] = AddPlaneTerms(lower.value, upper.value, fz);
-    }
-    else
-    {
-      values[k] = plan.outside;
-    }
+    values[k] = InterpolateAt<TEdge>(plan.image, PositionAt(positions, k), plan.outside);
   }
 }
 
@@ -123,26 +112,12 @@ PickNearest(const SamplerPlan & plan, const BlockStart & start, int count, float
     FFDP_SIMD
     for (int k = 0; k < count; ++k)
     {
-      const std::int32_t nearest = NearestOnAxis(index[k], fraction[k]);
-      const bool valid = TEdge ? IsInsideBuffer(index[k], fraction[k], size) : (nearest >= 0) & (nearest < size);
-      index[k] = valid ? ClampIndex(nearest, size) : -1;
+      index[k] = NearestVoxelOnAxis<TEdge>(index[k], fraction[k], size);
     }
   }
   for (int k = 0; k < count; ++k)
   {
-    const std::int32_t ix = positions.index[0][k], iy = positions.index[1][k], iz = positions.index[2][k];
-    if ((ix | iy | iz) < 0)
-    {
-      values[k] = plan.outside;
-    }
-    else if (iz >= image.firstPlane && iz < image.endPlane)
-    {
-      values[k] = 0.0f + image.data[(iz - image.firstPlane) * image.planeStride + iy * image.rowStride + ix];
-    }
-    else
-    {
-      values[k] = 0.0f;
-    }
+    values[k] = ReadNearest(image, positions.index[0][k], positions.index[1][k], positions.index[2][k], plan.outside);
   }
 }
 

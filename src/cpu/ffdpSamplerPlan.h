@@ -20,7 +20,9 @@
 
 #include "ffdpCheck.h"
 #include "ffdpInterpolationTerms.h"
+#include "ffdpMapTerms.h"
 #include "ffdpSampler.h"
+#include "ffdpSamplerCheck.h"
 
 #include <cmath>
 #include <cstdint>
@@ -31,19 +33,12 @@
 namespace ffdp
 {
 
-/** Voxels of a row that are worked on at a time: their positions stay in the first-level cache. Blocks begin at
- * multiples of this in the whole row, so that rounding depends on global coordinates only. */
-constexpr int SamplerBlock = 128;
-
 /** Rows and planes of a piece of work. */
 constexpr std::int64_t SamplerStrip = 16;
 constexpr std::int64_t SamplerPlanes = 8;
 
-/** The longest axis. Indices stay within 32 bits when base, step and offset are added. */
-constexpr std::int64_t SamplerLongestAxis = std::int64_t(1) << 28;
-
-/** The map in a form that loses no precision far from the origin: the base of a block is computed in double, and the
- * step from there to voxel k of the block is a table of whole voxels and fractions. */
+/** The map, with the steps of ffdpMapTerms.h as a table. A block of voxels is worked on at a time: its positions stay
+ * in the first-level cache. */
 struct SamplerMap
 {
   double A[9];
@@ -87,6 +82,13 @@ struct SamplerPositions
   alignas(64) float fraction[3][SamplerBlock];
 };
 
+FFDP_VOXEL_INLINE CellPosition
+PositionAt(const SamplerPositions & positions, int k)
+{
+  return { { positions.index[0][k], positions.index[1][k], positions.index[2][k] },
+           { positions.fraction[0][k], positions.fraction[1][k], positions.fraction[2][k] } };
+}
+
 /** Groups of eight cells of a block whose corners can be read without a test. */
 struct SamplerCells
 {
@@ -99,15 +101,6 @@ struct SamplerVectors
 {
   alignas(64) float value[3][SamplerBlock];
 };
-
-/** Whole voxels of a coordinate, cut to what an index may be. */
-inline std::int32_t
-WholeVoxels(double coordinate)
-{
-  const double limit = double(SamplerLongestAxis);
-  const double whole = std::floor(coordinate);
-  return std::int32_t(whole > limit ? limit : (whole > -limit ? whole : -limit));
-}
 
 inline SamplerMap
 MakeSamplerMap(const CompositeMap & map)
@@ -128,9 +121,9 @@ MakeSamplerMap(const CompositeMap & map)
     finite = finite && std::isfinite(map.t[c]);
     for (int k = 0; k < SamplerBlock; ++k)
     {
-      const double step = map.A[3 * c] * k;
-      plan.stepIndex[c][k] = finite ? WholeVoxels(step) : 0;
-      plan.stepFraction[c][k] = float(step - std::floor(step));
+      const AxisPosition step = StepInBlock(map.A[3 * c], k);
+      plan.stepIndex[c][k] = step.index;
+      plan.stepFraction[c][k] = step.fraction;
     }
   }
   Require(finite, "the map of the sampler has an entry that is not finite");
@@ -171,26 +164,13 @@ MakeSamplerPlan(const TView & image, const char * name, const CompositeMap & map
   return plan;
 }
 
-template <typename TView>
-void
-RequireWarp(const TView & warp, const Extent & domain, std::int64_t first, std::int64_t end, const char * name)
+/** The planes from the lowest to the highest that a plane of the fixed grid reaches, cut to those that there are. */
+inline PlaneRange
+ReachedRange(std::int32_t lowest, std::int32_t highest, std::int64_t imagePlanes)
 {
-  if (warp)
-  {
-    RequirePlanes(warp, first, end, 0, name);
-    RequireSameDomain(warp.domain, domain, name);
-    Require(warp.component[1] != nullptr, std::string(name) + " has no y component");
-  }
-}
-
-/** The field, if given, lies on the fixed grid and holds its planes [first, end). */
-inline void
-RequireFixedGrid(const WarpInput & u, const Extent & domain, std::int64_t first, std::int64_t end)
-{
-  Require(domain.x <= SamplerLongestAxis && domain.y <= SamplerLongestAxis && domain.z <= SamplerLongestAxis,
-          "the fixed grid has an axis of more than 2^28 voxels");
-  RequireWarp(u.floats, domain, first, end, "the warp, which must lie on the fixed grid,");
-  RequireWarp(u.doubles, domain, first, end, "the warp, which must lie on the fixed grid,");
+  return lowest <= highest
+           ? PlaneRange{ lowest > 0 ? lowest : 0, highest + 1 < imagePlanes ? highest + 1 : imagePlanes }
+           : PlaneRange{};
 }
 
 inline WarpRow

@@ -1,5 +1,9 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaRadixSort.cu
+  ffdpCudaSampler.cu
+  ffdpCudaSamplerAdjoint.cu
+  ffdpCudaSamplerBackward.cu
   ffdpCudaVoxelwise.cu
 )
 set(FFDP_CUDA_SRCS

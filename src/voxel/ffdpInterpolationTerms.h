@@ -72,6 +72,37 @@ FFDP_VOXEL_INLINE std::int32_t
   return atLeast < size - 1 ? atLeast : size - 1;
 }
 
+/** The voxel of an axis that NearestOnAxis() picks, or -1 if X has no value: outside, by ITK's rule with TEdge. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE std::int32_t
+                  NearestVoxelOnAxis(std::int32_t index, float fraction, std::int32_t size)
+{
+  const std::int32_t nearest = NearestOnAxis(index, fraction);
+  const bool         valid = TEdge ? IsInsideBuffer(index, fraction, size) : (nearest >= 0) & (nearest < size);
+  return valid ? ClampIndex(nearest, size) : -1;
+}
+
+/** A point of the image: the cell that it is in, and where in the cell. */
+struct CellPosition
+{
+  std::int32_t index[3];
+  float        fraction[3];
+};
+
+/** The weight of the lower (side 0) or upper (side 1) corner along an axis. */
+FFDP_VOXEL_INLINE float
+SideWeight(float fraction, int side)
+{
+  return side ? fraction : 1.0f - fraction;
+}
+
+/** What two corners that are neighbors along x share of g; times SideWeight() along x, it is what each gets. */
+FFDP_VOXEL_INLINE float
+CornerShare(float g, const CellPosition & p, int sideY, int sideZ)
+{
+  return g * SideWeight(p.fraction[2], sideZ) * SideWeight(p.fraction[1], sideY);
+}
+
 /** What one plane contributes: its bilinear value and the derivatives of that along x and y. */
 struct PlaneTerms
 {
@@ -150,10 +181,87 @@ ReadPlaneTerms(const ImagePlanes & image, std::int32_t ix, std::int32_t iy, std:
 /** True if X has a value: always with a zero border, by ITK's rule with TEdge. */
 template <bool TEdge>
 FFDP_VOXEL_INLINE bool
-IsValid(const ImagePlanes & image, std::int32_t ix, std::int32_t iy, std::int32_t iz, float fx, float fy, float fz)
+IsValid(const ImagePlanes & image, const CellPosition & p)
 {
-  return !TEdge || (IsInsideBuffer(ix, fx, image.size[0]) && IsInsideBuffer(iy, fy, image.size[1]) &&
-                    IsInsideBuffer(iz, fz, image.size[2]));
+  return !TEdge || (IsInsideBuffer(p.index[0], p.fraction[0], image.size[0]) &&
+                    IsInsideBuffer(p.index[1], p.fraction[1], image.size[1]) &&
+                    IsInsideBuffer(p.index[2], p.fraction[2], image.size[2]));
+}
+
+/** What the two planes of a cell contribute; nothing where X has no value. */
+struct CellTerms
+{
+  PlaneTerms lower;
+  PlaneTerms upper;
+  bool       valid;
+};
+
+/** The terms of the cell at p. Cells whose corners are all at hand are read without a test of each. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE CellTerms
+ReadCellTerms(const ImagePlanes & image, const CellPosition & p)
+{
+  const std::int32_t ix = p.index[0], iy = p.index[1], iz = p.index[2];
+  const float        fx = p.fraction[0], fy = p.fraction[1];
+  if (ix >= 0 && ix < image.size[0] - 1 && iy >= 0 && iy < image.size[1] - 1 && iz >= image.firstPlane &&
+      iz < image.endPlane - 1)
+  {
+    const float * row0 = image.data + (iz - image.firstPlane) * image.planeStride + iy * image.rowStride + ix;
+    const float * row1 = row0 + image.rowStride;
+    const float * up0 = row0 + image.planeStride;
+    const float * up1 = row1 + image.planeStride;
+    return { InterpolateInPlane(row0[0], row0[1], row1[0], row1[1], fx, fy),
+             InterpolateInPlane(up0[0], up0[1], up1[0], up1[1], fx, fy),
+             true };
+  }
+  if (IsValid<TEdge>(image, p))
+  {
+    return { ReadPlaneTerms<TEdge>(image, ix, iy, iz, fx, fy),
+             ReadPlaneTerms<TEdge>(image, ix, iy, iz + 1, fx, fy),
+             true };
+  }
+  return { { 0.0f, 0.0f, 0.0f }, { 0.0f, 0.0f, 0.0f }, false };
+}
+
+/** I(X) at p, or `outside`. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE float
+InterpolateAt(const ImagePlanes & image, const CellPosition & p, float outside)
+{
+  const CellTerms cell = ReadCellTerms<TEdge>(image, p);
+  return cell.valid ? AddPlaneTerms(cell.lower.value, cell.upper.value, p.fraction[2]) : outside;
+}
+
+struct VoxelVector
+{
+  float x;
+  float y;
+  float z;
+};
+
+/** dI/dX at p; zero where X has no value. */
+template <bool TEdge>
+FFDP_VOXEL_INLINE VoxelVector
+DifferentiateAt(const ImagePlanes & image, const CellPosition & p)
+{
+  const CellTerms cell = ReadCellTerms<TEdge>(image, p);
+  return { AddPlaneTerms(cell.lower.dx, cell.upper.dx, p.fraction[2]),
+           AddPlaneTerms(cell.lower.dy, cell.upper.dy, p.fraction[2]),
+           SubtractPlaneTerms(cell.lower.value, cell.upper.value) };
+}
+
+/** The voxel at an index as NearestVoxelOnAxis() gives it: `outside` if it is none, zero if its plane is not at hand.
+ * The zero keeps a negative zero out, as in AddPlaneTerms(). */
+FFDP_VOXEL_INLINE float
+ReadNearest(const ImagePlanes & image, std::int32_t ix, std::int32_t iy, std::int32_t iz, float outside)
+{
+  if ((ix | iy | iz) < 0)
+  {
+    return outside;
+  }
+  return iz >= image.firstPlane && iz < image.endPlane
+           ? 0.0f + image.data[(iz - image.firstPlane) * image.planeStride + iy * image.rowStride + ix]
+           : 0.0f;
 }
 
 } // namespace ffdp
