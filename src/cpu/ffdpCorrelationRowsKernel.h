@@ -67,14 +67,13 @@ enum class TermsUse
   ExactGradient
 };
 
-/** gamma_own, and gamma_own mean_own - gamma mean_other. */
 template <typename T>
 FFDP_VOXEL_INLINE void
 StoreFields(const T & gamma, const T & perOwn, const T & meanOwn, const T & meanOther, float * to, std::int64_t pitch)
 {
-  const T gammaOwn = gamma * perOwn;
-  Store(gammaOwn, to);
-  Store(gammaOwn * meanOwn - gamma * meanOther, to + pitch);
+  const CorrelationFields<T> fields = ComputeCorrelationFields<T>(gamma, perOwn, meanOwn, meanOther);
+  Store(fields.gammaOwn, to);
+  Store(fields.constant, to + pitch);
 }
 
 /** Stores what the windows of the columns at `at` give, their centers being at `center`; the ANTs gradients,
@@ -112,8 +111,8 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
       KeepMasked(row.mask + center, f);
       KeepMasked(row.mask + center, m);
     }
-    moving = terms.gamma * (terms.perMoving * m - f);
-    fixed = terms.gamma * (terms.perFixed * f - m);
+    moving = AntsCorrelationGradient<T>(terms.gamma, terms.perMoving, m, f);
+    fixed = AntsCorrelationGradient<T>(terms.gamma, terms.perFixed, f, m);
   }
 }
 
@@ -222,7 +221,6 @@ struct ExactRow
   float *       gradient; ///< merged
 };
 
-/** scale * ((other * W(gamma) - own * W(gamma_own)) + W(gamma_own mean_own - gamma mean_other)). */
 inline void
 ComputeExactRow(const ExactRow & row, int radius, const float * taps, float scale)
 {
@@ -241,7 +239,7 @@ ComputeExactRow(const ExactRow & row, int radius, const float * taps, float scal
       const auto gradient = [&](int k, std::int64_t center) FFDP_INLINE_LAMBDA {
         const T other = LoadAs<T>(row.other + center);
         const T own = LoadAs<T>(row.own + center);
-        T       value = scale * ((other * toOther[k] - own * toOwn[k]) + constant[k]);
+        T       value = ExactCorrelationGradient<T>(other, own, toOther[k], { toOwn[k], constant[k] }, scale);
         if (row.mask)
         {
           KeepMasked(row.mask + center, value);

@@ -18,8 +18,7 @@
 #include "ffdpLocalCorrelation.h"
 
 #include "ffdpAlignedBuffer.h"
-#include "ffdpCheck.h"
-#include "ffdpLocalCorrelationTask.h"
+#include "ffdpLocalCorrelationPlan.h"
 #include "ffdpMaskCount.h"
 #include "ffdpParallel.h"
 #include "ffdpRowSum.h"
@@ -36,79 +35,6 @@ namespace ffdp
 {
 namespace
 {
-
-/** A window never needs to reach further than from one end of the volume to the other. */
-int
-EffectiveRadius(int radius, std::int64_t size)
-{
-  return int(std::min<std::int64_t>(radius, size - 1));
-}
-
-/** The window's weights and, for each index along each axis, the inverse of the sum of those inside. */
-struct WindowWeights
-{
-  std::vector<float> taps[3];
-  std::vector<float> inverse[3];
-
-  WindowWeights(const LocalCorrelationParameters & parameters, const int * radius, const Extent & domain)
-  {
-    const std::int64_t size[3] = { domain.x, domain.y, domain.z };
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      const int           r = radius[axis];
-      std::vector<double> weights(std::size_t(2 * r + 1), 1.0);
-      if (parameters.window == LocalCorrelationParameters::Window::Gaussian)
-      {
-        for (int j = -r; j <= r; ++j)
-        {
-          weights[std::size_t(j + r)] = std::exp(-0.5 * j * j / (parameters.sigma[axis] * parameters.sigma[axis]));
-        }
-        taps[axis].assign(weights.begin(), weights.end());
-      }
-      inverse[axis].resize(std::size_t(size[axis]));
-      for (std::int64_t i = 0; i < size[axis]; ++i)
-      {
-        double sum = 0;
-        for (std::int64_t j = -r; j <= r; ++j)
-        {
-          sum += i + j >= 0 && i + j < size[axis] ? weights[std::size_t(j + r)] : 0.0;
-        }
-        inverse[axis][std::size_t(i)] = float(1.0 / sum);
-      }
-    }
-  }
-};
-
-void
-CheckParameters(const LocalCorrelationParameters & parameters)
-{
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    Require(parameters.radius[axis] >= 0, "the radius of a correlation window cannot be negative");
-    Require(parameters.window == LocalCorrelationParameters::Window::Box || parameters.sigma[axis] > 0,
-            "the sigma of a Gaussian correlation window must be positive");
-  }
-  Require(parameters.epsilon >= 0, "epsilon cannot be negative");
-  Require(parameters.fixedVariance > 0 && std::isfinite(parameters.fixedVariance) && parameters.movingVariance > 0 &&
-            std::isfinite(parameters.movingVariance),
-          "the variances that scale a correlation must be positive: is an image constant?");
-}
-
-void
-CheckOutput(const VolumeView<float> & output,
-            const Extent &            domain,
-            std::int64_t              firstPlane,
-            std::int64_t              planes,
-            const char *              name)
-{
-  if (output)
-  {
-    RequireUsable(output, name);
-    RequireSameDomain(domain, output.domain, "an image and an output of the correlation");
-    Require(output.firstPlane == firstPlane && output.planes == planes,
-            std::string(name) + " does not hold the planes that are computed");
-  }
-}
 
 /** How the volume is cut: a tile of rows and columns by a range of planes. Tiles lie on a grid of the whole
  * volume, since a tile's mean is subtracted before summing; how planes are cut changes no value. */
@@ -203,51 +129,16 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
                  const LocalCorrelationOutputs &        outputs,
                  unsigned                               threads)
 {
-  CheckParameters(parameters);
-  const bool         withGradient = outputs.movingGradient || outputs.fixedGradient;
-  const std::int64_t halo = LocalCorrelationHalo(parameters, withGradient);
-  RequirePlanes(fixed, firstPlane, firstPlane + planes, halo, "the fixed image");
-  RequirePlanes(moving, firstPlane, firstPlane + planes, halo, "the moving image");
-  RequireSameDomain(fixed.domain, moving.domain, "fixed and moving image");
-  if (mask)
-  {
-    RequirePlanes(mask, firstPlane, firstPlane + planes, halo, "the mask");
-    RequireSameDomain(fixed.domain, mask.domain, "image and mask");
-  }
-  CheckOutput(outputs.movingGradient, fixed.domain, firstPlane, planes, "the moving gradient");
-  CheckOutput(outputs.fixedGradient, fixed.domain, firstPlane, planes, "the fixed gradient");
-  CheckOutput(outputs.map, fixed.domain, firstPlane, planes, "the correlation map");
-
-  CorrelationTask task;
-  task.fixed = fixed;
-  task.moving = moving;
-  task.mask = mask;
-  task.outputs = outputs;
-  task.maskWindows = parameters.maskWindows;
-  task.exact = withGradient && parameters.gradient == LocalCorrelationParameters::Gradient::Exact;
-
-  const std::int64_t size[3] = { fixed.domain.x, fixed.domain.y, fixed.domain.z };
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    task.radius[axis] = EffectiveRadius(parameters.radius[axis], size[axis]);
-  }
-  const WindowWeights weights(parameters, task.radius, fixed.domain);
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    task.taps[axis] = weights.taps[axis].empty() ? nullptr : weights.taps[axis].data();
-    task.inverseWeight[axis] = weights.inverse[axis].data();
-  }
-
-  task.constants.scale = float(1 / (std::sqrt(parameters.fixedVariance) * std::sqrt(parameters.movingVariance)));
-  task.constants.epsilon = float(parameters.epsilon);
-  task.constants.flatValue = float(parameters.flatValue);
+  CheckLocalCorrelation(fixed, moving, mask, firstPlane, planes, parameters, outputs);
+  const WindowWeights weights(parameters, fixed.domain);
+  CorrelationTask     task = MakeCorrelationTask(fixed, moving, mask, parameters, outputs, weights);
 
   std::int64_t normalizer = parameters.normalizer;
   if (normalizer == 0)
   {
     normalizer = CountVoxels(mask, fixed.domain, firstPlane, planes, threads);
   }
-  task.gradientScale = normalizer > 0 ? float(-1.0 / double(normalizer)) : 0.0f;
+  task.gradientScale = CorrelationGradientScale(normalizer);
   return Run(task, firstPlane, planes, threads);
 }
 

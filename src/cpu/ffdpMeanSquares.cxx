@@ -17,72 +17,18 @@
  *=========================================================================*/
 #include "ffdpMeanSquares.h"
 
-#include "ffdpCheck.h"
-#include "ffdpMeanSquaresTerms.h"
 #include "ffdpMaskCount.h"
+#include "ffdpMeanSquaresJob.h"
+#include "ffdpMeanSquaresTerms.h"
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
 #include "ffdpRowPieces.h"
-
-namespace ffdp
-{
-namespace
-{
-
-struct MeanSquaresJob
-{
-  VolumeView<const float>        moving;
-  VolumeView<const float>        fixed;
-  VolumeView<const std::uint8_t> mask;
-  VolumeView<float>              movingGradient;
-  VolumeView<float>              fixedGradient;
-  float                          gradientScale = 0; ///< 2 / N
-};
-
-struct MeanSquaresPartial
-{
-  double       sum = 0;
-  std::int64_t count = 0;
-};
-
-} // namespace
-} // namespace ffdp
 
 #define FFDP_KERNEL_FILE "ffdpMeanSquaresKernel.h"
 #include "ffdpForEachInstructionSet.h"
 
 namespace ffdp
 {
-namespace
-{
-
-void
-Check(const MeanSquaresJob & job, std::int64_t normalizer)
-{
-  RequireUsable(job.moving, "the moving image");
-  const std::int64_t first = job.moving.firstPlane;
-  const std::int64_t end = job.moving.EndPlane();
-  const auto         require = [&](const auto & view, const char * name) {
-    RequirePlanes(view, first, end, 0, name);
-    RequireSameDomain(job.moving.domain, view.domain, (std::string("the moving image and ") + name).c_str());
-  };
-  require(job.fixed, "the fixed image");
-  if (job.mask)
-  {
-    require(job.mask, "the mask");
-  }
-  if (job.movingGradient)
-  {
-    require(job.movingGradient, "the moving image's gradient");
-  }
-  if (job.fixedGradient)
-  {
-    require(job.fixedGradient, "the fixed image's gradient");
-  }
-  Require(normalizer >= 0, "the number of voxels that the gradient is divided by is negative");
-}
-
-} // namespace
 
 MeanSquaresResult
 MeanSquares(const VolumeView<const float> &        moving,
@@ -94,13 +40,13 @@ MeanSquares(const VolumeView<const float> &        moving,
             unsigned                               threads)
 {
   MeanSquaresJob job{ moving, fixed, mask, movingGradient, fixedGradient, 0 };
-  Check(job, normalizer);
+  CheckMeanSquares(job, normalizer);
   const RowPieces pieces{ moving.domain.y, moving.firstPlane, moving.planes };
   if (movingGradient || fixedGradient)
   {
     const std::int64_t voxels =
       normalizer > 0 ? normalizer : CountVoxels(job.mask, job.moving.domain, pieces.firstPlane, pieces.planes, threads);
-    job.gradientScale = voxels > 0 ? float(2.0 / double(voxels)) : 0.0f;
+    job.gradientScale = MeanSquaresGradientScale(voxels);
   }
 
   const auto kernel = mask ? FFDP_SELECT_KERNEL(MeanSquaresPiece<true>) : FFDP_SELECT_KERNEL(MeanSquaresPiece<false>);
@@ -109,16 +55,7 @@ MeanSquares(const VolumeView<const float> &        moving,
     partials[std::size_t(piece)] = kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));
   });
 
-  MeanSquaresResult result;
-  result.planeSums.resize(std::size_t(moving.planes));
-  result.planeCounts.resize(std::size_t(moving.planes));
-  for (std::int64_t piece = 0; piece < pieces.Count(); ++piece)
-  {
-    const auto plane = std::size_t(pieces.Plane(piece) - moving.firstPlane);
-    result.planeSums[plane] += partials[std::size_t(piece)].sum;
-    result.planeCounts[plane] += partials[std::size_t(piece)].count;
-  }
-  return result;
+  return AddPieces(partials, pieces);
 }
 
 } // namespace ffdp

@@ -1,5 +1,11 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaCorrelationMarch.cu
+  ffdpCudaCorrelationSums.cu
+  ffdpCudaCorrelationTile.cu
+  ffdpCudaLocalCorrelation.cu
+  ffdpCudaMaskCount.cu
+  ffdpCudaMeanSquares.cu
   ffdpCudaRadixSort.cu
   ffdpCudaSampler.cu
   ffdpCudaSamplerAdjoint.cu

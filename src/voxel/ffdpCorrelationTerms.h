@@ -91,6 +91,45 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   return terms;
 }
 
+/** What a window gives to the sums of the exact gradient for one image ("own"), besides gamma. */
+template <typename T>
+struct CorrelationFields
+{
+  T gammaOwn;
+  T constant;
+};
+
+/** gamma_own = gamma times perOwn, and gamma_own mean_own - gamma mean_other; the means are of intensities. */
+template <typename T>
+FFDP_VOXEL_INLINE CorrelationFields<T>
+                  ComputeCorrelationFields(const T & gamma, const T & perOwn, const T & meanOwn, const T & meanOther)
+{
+  CorrelationFields<T> fields;
+  fields.gammaOwn = gamma * perOwn;
+  fields.constant = fields.gammaOwn * meanOwn - gamma * meanOther;
+  return fields;
+}
+
+/** scale * ((other * W(gamma) - own * W(gamma_own)) + W(constant)), W being the sum over the windows of a voxel. */
+template <typename T>
+FFDP_VOXEL_INLINE T
+ExactCorrelationGradient(const T &                    other,
+                         const T &                    own,
+                         const T &                    gamma,
+                         const CorrelationFields<T> & sums,
+                         float                        scale)
+{
+  return scale * ((other * gamma - own * sums.gammaOwn) + sums.constant);
+}
+
+/** The ANTs gradient, unscaled; own and other are the window's means minus the intensities at its center. */
+template <typename T>
+FFDP_VOXEL_INLINE T
+AntsCorrelationGradient(const T & gamma, const T & perOwn, const T & own, const T & other)
+{
+  return gamma * (perOwn * own - other);
+}
+
 } // namespace ffdp
 
 #endif

@@ -1,0 +1,42 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpCudaMeanSquares_h
+#define ffdpCudaMeanSquares_h
+
+#include "ffdpCudaDevice.h"
+#include "ffdpMeanSquares.h"
+
+namespace ffdp
+{
+namespace cuda
+{
+
+/** See ffdp::MeanSquares. Views point to memory of the device. The bits are those of the processor. */
+MeanSquaresResult
+MeanSquares(Device &                               device,
+            const VolumeView<const float> &        moving,
+            const VolumeView<const float> &        fixed,
+            const VolumeView<const std::uint8_t> & mask,
+            const VolumeView<float> &              movingGradient,
+            const VolumeView<float> &              fixedGradient,
+            std::int64_t                           normalizer);
+
+} // namespace cuda
+} // namespace ffdp
+
+#endif
