@@ -1,6 +1,14 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaDownsample.cu
+  ffdpCudaIntensityHistogram.cu
+  ffdpCudaJacobian.cu
+  ffdpCudaJointHistogram.cu
+  ffdpCudaMutualInformationGradient.cu
+  ffdpCudaStatistics.cu
   ffdpCudaVoxelwise.cu
+  ffdpCudaWarpGrid.cu
+  ffdpCudaWarpProducts.cu
 )
 set(FFDP_CUDA_SRCS
   ffdpCudaDevice.cxx
