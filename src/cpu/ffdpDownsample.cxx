@@ -19,10 +19,8 @@
 
 #include "ffdpAlignedBuffer.h"
 #include "ffdpCheck.h"
-#include "ffdpDownsampleWeights.h"
+#include "ffdpDownsamplePlan.h"
 #include "ffdpParallel.h"
-
-#include <limits>
 
 namespace ffdp
 {
@@ -80,65 +78,6 @@ namespace ffdp
 namespace
 {
 
-std::int64_t
-SizeAlong(const Extent & size, int axis)
-{
-  return axis == 0 ? size.x : axis == 1 ? size.y : size.z;
-}
-
-DownsampleWeights
-MakeWeights(int                          axis,
-            const Extent &               fine,
-            const Extent &               coarse,
-            const GridMap &              map,
-            const DownsampleParameters & parameters,
-            std::int64_t                 begin,
-            std::int64_t                 end)
-{
-  const std::int64_t fineSize = SizeAlong(fine, axis);
-  const std::int64_t coarseSize = SizeAlong(coarse, axis);
-  const double       usual = coarseSize < fineSize ? 0.5 * double(fineSize) / double(coarseSize) : 0.0;
-  const double       sigma = parameters.sigma[axis] < 0 ? usual : parameters.sigma[axis];
-  return DownsampleWeights(begin, end, fineSize, map.scale[axis], map.offset[axis], sigma, parameters.truncation);
-}
-
-/** The memory behind DownsampleColumns. Windows that would leave the row are moved back into it. */
-struct ColumnTables
-{
-  std::vector<std::int32_t> first;
-  std::vector<float>        weights;
-
-  ColumnTables(const DownsampleWeights & table, std::int64_t fineSize)
-    : first(table.first.size())
-    , weights(table.weights.size())
-  {
-    const std::size_t columns = first.size();
-    for (std::size_t x = 0; x < columns; ++x)
-    {
-      const std::int64_t start = std::min(table.first[x], fineSize - table.taps);
-      const auto         moved = std::size_t(table.first[x] - start);
-      first[x] = std::int32_t(start);
-      for (std::size_t t = 0; t < std::size_t(table.count[x]); ++t)
-      {
-        weights[(t + moved) * columns + x] = table.weights[x * std::size_t(table.taps) + t];
-      }
-    }
-  }
-};
-
-void
-Check(const GridMap & map, const DownsampleParameters & parameters)
-{
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    Require(std::isfinite(map.scale[axis]) && map.scale[axis] > 0 && std::isfinite(map.offset[axis]),
-            "a coarse grid's voxels must be larger than nothing");
-    Require(std::isfinite(parameters.sigma[axis]), "the sigma of a downsampling must be finite");
-  }
-  Require(std::isfinite(parameters.truncation) && parameters.truncation > 0,
-          "a downsampling's Gaussian must end at a positive number of sigmas");
-}
-
 /** Coarse rows per piece: the fine rows that a piece sums, times the planes it sums them over, should stay in
  * a second-level cache of 512 KB while the piece walks along z. */
 std::int64_t
@@ -158,11 +97,11 @@ DownsamplePlanes(const Extent &               fine,
                  const PlaneRange &           planes,
                  const DownsampleParameters & parameters)
 {
-  Check(map, parameters);
+  RequireDownsample(map, parameters);
   PlaneRange needed;
   if (planes.first < planes.end)
   {
-    const auto z = MakeWeights(2, fine, coarse, map, parameters, planes.first, planes.end);
+    const auto z = MakeDownsampleWeights(2, fine, coarse, map, parameters, planes.first, planes.end);
     needed.first = z.first.front();
     needed.end = z.first.back() + z.count.back();
   }
@@ -176,23 +115,19 @@ Downsample(const VolumeView<const float> & fine,
            const DownsampleParameters &    parameters,
            unsigned                        threads)
 {
-  RequireUsable(fine, "the fine image");
-  RequireUsable(coarse, "the coarse image");
-  Check(map, parameters);
-  Require(fine.domain.x <= std::numeric_limits<std::int32_t>::max(), "a row of the fine image is too long");
+  RequireDownsample(fine, coarse, map, parameters);
   if (coarse.planes == 0)
   {
     return;
   }
-  const auto x = MakeWeights(0, fine.domain, coarse.domain, map, parameters, 0, coarse.domain.x);
-  const auto y = MakeWeights(1, fine.domain, coarse.domain, map, parameters, 0, coarse.domain.y);
-  const auto z = MakeWeights(2, fine.domain, coarse.domain, map, parameters, coarse.firstPlane, coarse.EndPlane());
-  RequirePlanes(fine, z.first.front(), z.first.back() + z.count.back(), 0, "the fine image");
-
-  const ColumnTables  columns(x, fine.domain.x);
-  const DownsampleJob job{
-    fine, coarse, { columns.first.data(), columns.weights.data(), x.taps }, DownsampleAxis(y), DownsampleAxis(z)
-  };
+  const DownsamplePlan         plan(fine, coarse, map, parameters);
+  const auto &                 y = plan.y;
+  const auto &                 z = plan.z;
+  const DownsampleJob          job{ fine,
+                           coarse,
+                           { plan.columns.first.data(), plan.columns.weights.data(), plan.x.taps },
+                           DownsampleAxis(y),
+                           DownsampleAxis(z) };
   const auto                   workers = std::size_t(ResolveThreads(threads));
   const std::size_t            rowsPerWorker = std::size_t((y.taps + 1) * fine.domain.x);
   const std::size_t            pointersPerWorker = std::size_t(std::max(y.taps, z.taps));

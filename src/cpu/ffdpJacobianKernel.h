@@ -22,23 +22,6 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** The determinant at x, with the neighbors along x at `left` and `right`. */
-FFDP_VOXEL_INLINE float
-JacobianAt(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right, float factorX)
-{
-  const float fy = rows.factorY;
-  const float fz = rows.factorZ;
-  return JacobianOf(factorX * (rows.center[0][right] - rows.center[0][left]),
-                    fy * (rows.above[0][x] - rows.below[0][x]),
-                    fz * (rows.behind[0][x] - rows.before[0][x]),
-                    factorX * (rows.center[1][right] - rows.center[1][left]),
-                    fy * (rows.above[1][x] - rows.below[1][x]),
-                    fz * (rows.behind[1][x] - rows.before[1][x]),
-                    factorX * (rows.center[2][right] - rows.center[2][left]),
-                    fy * (rows.above[2][x] - rows.below[2][x]),
-                    fz * (rows.behind[2][x] - rows.before[2][x]));
-}
-
 /** The determinants of the voxels [begin, end) of a row of `width` voxels. */
 inline void
 JacobianChunk(const JacobianRows & rows,
@@ -81,7 +64,7 @@ JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, st
   RowMinimum             smallest(excluded);
   for (std::int64_t y = firstRow; y < endRow; ++y)
   {
-    const JacobianRows   rows = job.RowsAt(y, z);
+    const JacobianRows   rows = JacobianRowsAt(job.warp, job.zeros, y, z);
     const std::uint8_t * mask = VMasked ? job.mask.Row(y, z) : nullptr;
     float *              out = job.determinant ? job.determinant.Row(y, z) : nullptr;
     for (std::int64_t x = 0; x < width; x += Chunk)

@@ -287,14 +287,7 @@ ComputeJointHistogram(const MutualInformationParameters &    parameters,
 {
   JointHistogram      histogram(parameters);
   const HistogramTask task = MakeHistogramTask(parameters);
-  RequireUsable(moving, "the moving image");
-  RequireSameDomain(fixed.domain, moving.domain, "fixed and moving image");
-  RequirePlanes(fixed, moving.firstPlane, moving.EndPlane(), 0, "the fixed image");
-  if (mask)
-  {
-    RequireSameDomain(mask.domain, moving.domain, "mask and moving image");
-    RequirePlanes(mask, moving.firstPlane, moving.EndPlane(), 0, "the mask");
-  }
+  RequireHistogramImages(fixed, moving, mask);
 
   const bool      dense = IsDense(fixed) && IsDense(moving) && IsDense(mask);
   const VoxelRuns runs(moving.domain, moving.firstPlane, moving.planes, dense);

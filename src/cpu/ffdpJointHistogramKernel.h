@@ -42,13 +42,6 @@ MoveWindow(std::uint32_t * narrow, int narrowStride, std::int64_t * wide, int wi
   }
 }
 
-/** The fixed-point value of a weight that was multiplied by 2^FractionBits. */
-static inline std::uint32_t
-ToFixedPoint(float scaledWeight)
-{
-  return std::uint32_t(std::int32_t(scaledWeight + 0.5f));
-}
-
 constexpr float FixedPointOne = float(1 << JointHistogram::FractionBits);
 
 /** Adds eight weights, the product of a scaled one with each of eight; returns nonzero if a count has reached 2^31. */

@@ -33,78 +33,6 @@ namespace
 /** A matrix of bins x bins, fixed bin by moving bin. */
 using BinMatrix = std::vector<double>;
 
-void
-RequireRange(const IntensityRange & range, const char * name)
-{
-  const std::string who = std::string("the intensity range of the ") + name + " image ";
-  Require(std::isfinite(float(range.low)) && std::isfinite(float(range.high)), who + "is not finite");
-  Require(float(range.low) < float(range.high), who + "is empty: is the image constant?");
-  Require(std::isfinite(float(range.high) - float(range.low)) &&
-            std::isfinite(float(256 / (double(float(range.high)) - double(float(range.low))))),
-          who + "cannot be divided into bins in single precision");
-}
-
-/** Intervals into which the range is cut: its width over the width of a bin. */
-int
-Intervals(const MutualInformationParameters & parameters)
-{
-  switch (parameters.kind)
-  {
-    case MutualInformationKind::BSpline:
-      return parameters.bins - 3;
-    case MutualInformationKind::Mattes:
-      return parameters.bins - 4;
-    default:
-      return parameters.bins;
-  }
-}
-
-ParzenBinning
-MakeBinning(const MutualInformationParameters & parameters, const IntensityRange & range)
-{
-  ParzenBinning binning;
-  binning.low = float(range.low);
-  binning.high = float(range.high);
-  const int intervals = Intervals(parameters);
-  binning.scale = float(intervals / (double(binning.high) - double(binning.low)));
-  // Gaussian: bin b is centered at position b + 1, so that a position below the first center is not negative.
-  const bool gaussian = parameters.kind == MutualInformationKind::Gaussian;
-  binning.shift = gaussian ? 0.5f : 0.0f;
-  binning.top = float(intervals) + binning.shift;
-  binning.maxBase = gaussian ? intervals : intervals - 1;
-  return binning;
-}
-
-MattesBinning
-MakeMattesBinning(const MutualInformationParameters & parameters, const IntensityRange & range)
-{
-  constexpr int padding = 2;
-  MattesBinning binning;
-  binning.low = range.low;
-  binning.high = range.high;
-  binning.binSize = (range.high - range.low) / (parameters.bins - 2 * padding);
-  binning.normalizedLow = range.low / binning.binSize - padding;
-  binning.maxBin = parameters.bins - padding - 1;
-  return binning;
-}
-
-GaussianWindow
-MakeWindow(const MutualInformationParameters & parameters)
-{
-  GaussianWindow window;
-  const double   sigma = parameters.sigma;
-  const int      radius = int(std::ceil(6 * sigma));
-  window.taps = 2 * radius;
-  window.bins = parameters.bins;
-  window.inverseVariance = float(1 / (sigma * sigma));
-  for (int j = 0; j < window.taps; ++j)
-  {
-    const double d = j - radius + 0.5;
-    window.coefficient[j] = float(std::exp(-d * d / (2 * sigma * sigma)));
-  }
-  return window;
-}
-
 /** The Gaussian of Approximate: taps -radius ... radius, sum 1. */
 std::vector<double>
 MakeSmoothingKernel(double sigma)
@@ -229,7 +157,7 @@ MakeTable(const BinMatrix & logRatio, const JointHistogram & histogram, bool for
   const MutualInformationParameters & parameters = histogram.parameters;
   const ParzenSetup                   setup = MakeParzenSetup(parameters);
   const IntensityRange &              range = forFixed ? parameters.fixedRange : parameters.movingRange;
-  const double factor = -double(Intervals(parameters)) / (double(histogram.samples) * (range.high - range.low));
+  const double factor = -double(ParzenIntervals(parameters)) / (double(histogram.samples) * (range.high - range.low));
   const int    bins = parameters.bins;
   const auto   ratio = [&](int active, int other) {
     return logRatio[std::size_t(forFixed ? active * bins + other : other * bins + active)];
@@ -265,45 +193,6 @@ MakeTable(const BinMatrix & logRatio, const JointHistogram & histogram, bool for
 }
 
 } // namespace
-
-ParzenSetup
-MakeParzenSetup(const MutualInformationParameters & parameters)
-{
-  const bool mattes = parameters.kind == MutualInformationKind::Mattes;
-  Require(parameters.bins >= (mattes ? 5 : 4) && parameters.bins <= 256,
-          "mutual information takes 4 to 256 bins (Mattes 5 to 256), not " + std::to_string(parameters.bins));
-  RequireRange(parameters.fixedRange, "fixed");
-  RequireRange(parameters.movingRange, "moving");
-  ParzenSetup setup;
-  setup.bins = parameters.bins;
-  if (mattes)
-  {
-    setup.mattesFixed = MakeMattesBinning(parameters, parameters.fixedRange);
-    setup.mattesMoving = MakeMattesBinning(parameters, parameters.movingRange);
-    return setup;
-  }
-  setup.fixed = MakeBinning(parameters, parameters.fixedRange);
-  setup.moving = MakeBinning(parameters, parameters.movingRange);
-  if (parameters.kind != MutualInformationKind::BSpline)
-  {
-    Require(parameters.sigma >= 0.3 && parameters.sigma <= 4,
-            "the sigma of mutual information is 0.3 to 4 bins, not " + std::to_string(parameters.sigma));
-    setup.window = MakeWindow(parameters);
-  }
-  return setup;
-}
-
-std::size_t
-MutualInformationTableSize(const MutualInformationParameters & parameters)
-{
-  const auto bins = std::size_t(parameters.bins);
-  if (parameters.kind == MutualInformationKind::Gaussian)
-  {
-    const ParzenSetup setup = MakeParzenSetup(parameters);
-    return std::size_t(setup.PaddedRows()) * std::size_t(setup.PaddedStride());
-  }
-  return bins * bins;
-}
 
 MutualInformation
 FinishMutualInformation(const JointHistogram & histogram, bool forFixed)

@@ -82,17 +82,7 @@ GatherBSpline(const GradientTask & task, ParzenBlock & block, int count, float *
 #else
   for (int i = 0; i < count; ++i)
   {
-    float v[3];
-    float w[4];
-    float column[4];
-    QuadraticBSplineWeights(block.first[i], v[0], v[1], v[2]);
-    CubicBSplineWeights(block.second[i], w[0], w[1], w[2], w[3]);
-    const float * corner = table + block.offset[i];
-    for (int c = 0; c < 4; ++c)
-    {
-      column[c] = v[0] * corner[c] + v[1] * corner[stride + c] + v[2] * corner[2 * stride + c];
-    }
-    values[i] = (w[0] * column[0] + w[1] * column[1]) + (w[2] * column[2] + w[3] * column[3]);
+    values[i] = BSplineTableGradient(table + block.offset[i], stride, block.first[i], block.second[i]);
   }
 #endif
 }
@@ -191,10 +181,7 @@ GatherMattes(const GradientTask & task, ParzenBlock & block, int count, float * 
 #else
   for (int i = 0; i < count; ++i)
   {
-    float v[3];
-    QuadraticBSplineWeights(block.second[i], v[0], v[1], v[2]);
-    const float * row = table + block.offset[i];
-    values[i] = v[0] * row[0] + v[1] * row[1] + v[2] * row[2];
+    values[i] = MattesTableGradient(table + block.offset[i], block.second[i]);
   }
 #endif
 }

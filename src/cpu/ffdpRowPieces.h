@@ -18,7 +18,8 @@
 #ifndef ffdpRowPieces_h
 #define ffdpRowPieces_h
 
-#include <algorithm>
+#include "ffdpVolume.h"
+
 #include <cstdint>
 
 namespace ffdp
@@ -35,30 +36,31 @@ struct RowPieces
   std::int64_t firstPlane = 0;
   std::int64_t planes = 0;
 
-  std::int64_t
-  PerPlane() const
+  FFDP_HOST_DEVICE std::int64_t
+                   PerPlane() const
   {
     return (rows + RowsPerPiece - 1) / RowsPerPiece;
   }
-  std::int64_t
-  Count() const
+  FFDP_HOST_DEVICE std::int64_t
+                   Count() const
   {
     return PerPlane() * planes;
   }
-  std::int64_t
-  Plane(std::int64_t piece) const
+  FFDP_HOST_DEVICE std::int64_t
+                   Plane(std::int64_t piece) const
   {
     return firstPlane + piece / PerPlane();
   }
-  std::int64_t
-  FirstRow(std::int64_t piece) const
+  FFDP_HOST_DEVICE std::int64_t
+                   FirstRow(std::int64_t piece) const
   {
     return piece % PerPlane() * RowsPerPiece;
   }
-  std::int64_t
-  EndRow(std::int64_t piece) const
+  FFDP_HOST_DEVICE std::int64_t
+                   EndRow(std::int64_t piece) const
   {
-    return std::min(rows, FirstRow(piece) + RowsPerPiece);
+    const std::int64_t end = FirstRow(piece) + RowsPerPiece;
+    return end < rows ? end : rows;
   }
 };
 

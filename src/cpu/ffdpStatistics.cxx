@@ -21,18 +21,10 @@
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
 #include "ffdpRowPieces.h"
-#include "ffdpStatisticsTerms.h"
+#include "ffdpStatisticsDetail.h"
 
 #include <algorithm>
 #include <cmath>
-
-namespace ffdp
-{
-namespace
-{
-constexpr std::int64_t StatisticsRun = 1024; ///< voxels of a row that are summed before they are joined
-}
-} // namespace ffdp
 
 #define FFDP_KERNEL_FILE "ffdpStatisticsKernel.h"
 #include "ffdpForEachInstructionSet.h"
@@ -41,36 +33,6 @@ namespace ffdp
 {
 namespace
 {
-
-/** Chan's formula for the mean and the deviations of two sets. */
-void
-Join(Statistics & whole, const Statistics & part)
-{
-  whole.notFinite += part.notFinite;
-  if (part.count == 0)
-  {
-    return;
-  }
-  const double n = double(whole.count);
-  const double m = double(part.count);
-  const double difference = part.mean - whole.mean;
-  whole.mean += difference * (m / (n + m));
-  whole.squares += part.squares + difference * difference * (n * m / (n + m));
-  whole.count += part.count;
-  whole.minimum = std::min(whole.minimum, part.minimum);
-  whole.maximum = std::max(whole.maximum, part.maximum);
-}
-
-void
-Check(const VolumeView<const float> & image, const VolumeView<const std::uint8_t> & mask)
-{
-  RequireUsable(image, "the image");
-  if (mask)
-  {
-    RequirePlanes(mask, image.firstPlane, image.EndPlane(), 0, "the mask");
-    RequireSameDomain(image.domain, mask.domain, "the image and the mask");
-  }
-}
 
 /** Calls work(values, mask, n) for each run of the rows of a piece. */
 template <typename TWork>
@@ -98,14 +60,14 @@ ForEachRun(const VolumeView<const float> &        image,
 std::vector<Statistics>
 PlaneStatistics(const VolumeView<const float> & image, const VolumeView<const std::uint8_t> & mask, unsigned threads)
 {
-  Check(image, mask);
+  RequireStatisticsInputs(image, mask);
   const RowPieces pieces{ image.domain.y, image.firstPlane, image.planes };
   const auto      kernel = mask ? FFDP_SELECT_KERNEL(RunStatistics<true>) : FFDP_SELECT_KERNEL(RunStatistics<false>);
   std::vector<Statistics> partials(static_cast<std::size_t>(pieces.Count()));
   ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
     Statistics joined; // local: neighbors in `partials` share a cache line
     ForEachRun(image, mask, pieces, piece, [&](const float * values, const std::uint8_t * inside, std::int64_t n) {
-      Join(joined, kernel(values, inside, n));
+      JoinStatistics(joined, kernel(values, inside, n));
     });
     partials[std::size_t(piece)] = joined;
   });
@@ -113,7 +75,7 @@ PlaneStatistics(const VolumeView<const float> & image, const VolumeView<const st
   std::vector<Statistics> planes(static_cast<std::size_t>(image.planes));
   for (std::int64_t piece = 0; piece < pieces.Count(); ++piece)
   {
-    Join(planes[std::size_t(pieces.Plane(piece) - image.firstPlane)], partials[std::size_t(piece)]);
+    JoinStatistics(planes[std::size_t(pieces.Plane(piece) - image.firstPlane)], partials[std::size_t(piece)]);
   }
   return planes;
 }
@@ -124,7 +86,7 @@ CombineStatistics(const std::vector<Statistics> & parts)
   Statistics whole;
   for (const Statistics & part : parts)
   {
-    Join(whole, part);
+    JoinStatistics(whole, part);
   }
   return whole;
 }
@@ -137,13 +99,8 @@ MeasureHistogram(const VolumeView<const float> &        image,
                  std::int64_t                           bins,
                  unsigned                               threads)
 {
-  Check(image, mask);
-  Require(std::isfinite(low) && std::isfinite(high) && low <= high, "the range of a histogram is empty or not finite");
-  Require(bins >= 1 && bins <= 1 << 20, "a histogram has between 1 and 1048576 bins");
-  const double        width = double(high) - double(low);
-  const double        perUnit = width > 0 ? double(bins) / width : 0.0;
-  const HistogramBins range{ low, high, std::isfinite(float(perUnit)) ? float(perUnit) : 0.0f, std::int32_t(bins) };
-
+  RequireStatisticsInputs(image, mask);
+  const HistogramBins       range = MakeHistogramBins(low, high, bins);
   const std::size_t         slots = std::size_t(bins + 3);
   const std::size_t         workers = ResolveThreads(threads);
   std::vector<std::int64_t> counts(workers * 2 * slots);
@@ -161,13 +118,7 @@ MeasureHistogram(const VolumeView<const float> &        image,
   {
     total[i % slots] += counts[i];
   }
-  IntensityHistogram histogram;
-  histogram.low = low;
-  histogram.high = high;
-  histogram.counts.assign(total.begin(), total.begin() + bins);
-  histogram.below = total[std::size_t(range.Below())];
-  histogram.above = total[std::size_t(range.Above())];
-  return histogram;
+  return MakeIntensityHistogram(range, total);
 }
 
 double

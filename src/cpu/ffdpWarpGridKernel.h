@@ -87,11 +87,9 @@ MeasurePiece(const MeasureJob & job, std::int64_t z, std::int64_t firstRow, std:
         for (std::int64_t i = 0; i < n; ++i)
         {
           const float v = values[i];
-          const float weighted = weight * v;
-          const float zero = v - v; // or not a number
-          magnitude[i] = zero == 0.0f ? (v < 0 ? -v : v) : 0.0f;
-          squaredNorm[i] += weighted * weighted + zero;
-          bad[i] = zero == 0.0f ? 0.0f : 1.0f;
+          magnitude[i] = FiniteMagnitude(v);
+          squaredNorm[i] += WeightedSquare(v, weight);
+          bad[i] = v - v == 0.0f ? 0.0f : 1.0f;
         }
         largest[c].Add(magnitude, n);
         notFinite.Add(bad, n);

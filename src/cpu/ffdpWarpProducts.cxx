@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ffdpWarpProducts.h"
 
-#include "ffdpCheck.h"
 #include "ffdpParallel.h"
+#include "ffdpWarpProductsInputs.h"
 
 namespace ffdp
 {
@@ -26,11 +26,7 @@ namespace ffdp
 std::vector<std::array<double, 9>>
 WarpProducts(const WarpView<const float> & a, const WarpView<const float> & b, unsigned threads)
 {
-  RequirePlanes(a, a.firstPlane, a.EndPlane(), 0, "the first field");
-  RequirePlanes(b, a.firstPlane, a.EndPlane(), 0, "the second field");
-  RequireSameDomain(a.domain, b.domain, "the two fields");
-  Require(a.elementStride == 1 && b.elementStride == 1 && a.component[2] && b.component[2],
-          "the fields must be planar with three components");
+  RequireWarpProductsInputs(a, b);
   std::vector<std::array<double, 9>> sums(std::size_t(a.planes), std::array<double, 9>{});
   ParallelFor(a.planes, threads, [&](std::int64_t plane, unsigned) {
     std::array<double, 9> & sum = sums[std::size_t(plane)];

@@ -3,14 +3,22 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaCorrelationMarch.cu
   ffdpCudaCorrelationSums.cu
   ffdpCudaCorrelationTile.cu
+  ffdpCudaDownsample.cu
+  ffdpCudaIntensityHistogram.cu
+  ffdpCudaJacobian.cu
+  ffdpCudaJointHistogram.cu
   ffdpCudaLocalCorrelation.cu
   ffdpCudaMaskCount.cu
   ffdpCudaMeanSquares.cu
+  ffdpCudaMutualInformationGradient.cu
   ffdpCudaRadixSort.cu
   ffdpCudaSampler.cu
   ffdpCudaSamplerAdjoint.cu
   ffdpCudaSamplerBackward.cu
+  ffdpCudaStatistics.cu
   ffdpCudaVoxelwise.cu
+  ffdpCudaWarpGrid.cu
+  ffdpCudaWarpProducts.cu
 )
 set(FFDP_CUDA_SRCS
   ffdpCudaBackend.cxx

@@ -109,6 +109,39 @@ QuadraticBSplineWeights(const T & t, T & v0, T & v1, T & v2)
   v1 = t * r + 0.5f;
 }
 
+/** The gradient of BSpline: sum over c of w_c(other) * sum over r of v_r(active) * corner[r * stride + c]; the rows of
+ * the table are differences of active bins. */
+FFDP_VOXEL_INLINE float
+BSplineTableGradient(const float * corner, std::int64_t stride, float activeFraction, float otherFraction)
+{
+  float v[3];
+  float w[4];
+  float column[4];
+  QuadraticBSplineWeights(activeFraction, v[0], v[1], v[2]);
+  CubicBSplineWeights(otherFraction, w[0], w[1], w[2], w[3]);
+  for (int c = 0; c < 4; ++c)
+  {
+    column[c] = v[0] * corner[c] + v[1] * corner[stride + c] + v[2] * corner[2 * stride + c];
+  }
+  return (w[0] * column[0] + w[1] * column[1]) + (w[2] * column[2] + w[3] * column[3]);
+}
+
+/** The gradient of Mattes: sum over r of v_r(moving) * row[r]; the row is of differences of moving bins. */
+FFDP_VOXEL_INLINE float
+MattesTableGradient(const float * row, float movingFraction)
+{
+  float v[3];
+  QuadraticBSplineWeights(movingFraction, v[0], v[1], v[2]);
+  return v[0] * row[0] + v[1] * row[1] + v[2] * row[2];
+}
+
+/** The fixed-point value of a weight that was multiplied by the value of 1. */
+FFDP_VOXEL_INLINE std::uint32_t
+                  ToFixedPoint(float scaledWeight)
+{
+  return std::uint32_t(std::int32_t(scaledWeight + 0.5f));
+}
+
 /** A Gaussian window of `taps` bins; 2 * radius of them, for a position between tap radius - 1 and tap radius. */
 struct GaussianWindow
 {

@@ -30,6 +30,21 @@ InterpolateBetween(float lower, float upper, float fraction)
   return lower + fraction * (upper - lower);
 }
 
+/** |v|, or 0 where v is not finite. */
+FFDP_VOXEL_INLINE float
+FiniteMagnitude(float v)
+{
+  return v - v == 0.0f ? (v < 0 ? -v : v) : 0.0f;
+}
+
+/** (weight v)^2, or not a number where v is not finite. */
+FFDP_VOXEL_INLINE float
+WeightedSquare(float v, float weight)
+{
+  const float weighted = weight * v;
+  return weighted * weighted + (v - v);
+}
+
 } // namespace ffdp
 
 #endif
