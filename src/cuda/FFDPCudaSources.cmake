@@ -1,5 +1,9 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaComposition.cu
+  ffdpCudaGaussian.cu
+  ffdpCudaInverse.cu
+  ffdpCudaOldPlanes.cu
   ffdpCudaVoxelwise.cu
 )
 set(FFDP_CUDA_SRCS
