@@ -34,12 +34,11 @@ namespace
 
 struct AdamJob
 {
-  WarpView<float> gradient;
-  WarpView<float> firstMoment;
-  WarpView<float> secondMoment;
-  AdamFactors     factors;
-  float           axisWeight[3] = { 1, 1, 1 };
-  int             components = 3;
+  WarpView<const float> gradient;
+  WarpView<float>       firstMoment;
+  VolumeView<float>     secondMoment;
+  AdamFactors           factors;
+  int                   components = 3;
 };
 
 } // namespace
@@ -56,21 +55,22 @@ namespace
 void
 Check(const AdamJob & job)
 {
+  const std::int64_t first = job.gradient.firstPlane, end = job.gradient.EndPlane();
   const struct
   {
-    const WarpView<float> & view;
-    const char *            name;
-  } fields[] = { { job.gradient, "the gradient" },
-                 { job.firstMoment, "the first moment" },
-                 { job.secondMoment, "the second moment" } };
-  for (const auto & field : fields)
+    WarpView<const float> view;
+    const char *          name;
+  } vectors[] = { { job.gradient, "the gradient" }, { job.firstMoment, "the first moment" } };
+  for (const auto & field : vectors)
   {
-    RequirePlanes(field.view, job.gradient.firstPlane, job.gradient.EndPlane(), 0, field.name);
+    RequirePlanes(field.view, first, end, 0, field.name);
     RequireSameDomain(job.gradient.domain, field.view.domain, "the gradient and the moments");
     Require(field.view.elementStride == 1, std::string(field.name) + " is not planar");
     Require(field.view.component[1] && !field.view.component[2] == !job.gradient.component[2],
             std::string(field.name) + " has too few components");
   }
+  RequirePlanes(job.secondMoment, first, end, 0, "the second moment");
+  RequireSameDomain(job.gradient.domain, job.secondMoment.domain, "the gradient and the moments");
 }
 
 } // namespace
@@ -87,11 +87,11 @@ AdamGradientScale(double largest)
 }
 
 double
-AdamStep(const WarpView<float> & gradient,
-         const WarpView<float> & firstMoment,
-         const WarpView<float> & secondMoment,
-         const AdamParameters &  parameters,
-         unsigned                threads)
+AdamStep(const WarpView<const float> & gradient,
+         const WarpView<float> &       firstMoment,
+         const VolumeView<float> &     secondMoment,
+         const AdamParameters &        parameters,
+         unsigned                      threads)
 {
   AdamJob job;
   job.gradient = gradient;
@@ -100,10 +100,6 @@ AdamStep(const WarpView<float> & gradient,
   job.components = gradient.component[2] ? 3 : 2;
   Check(job);
   job.factors = MakeAdamFactors(parameters);
-  for (int c = 0; c < 3; ++c)
-  {
-    job.axisWeight[c] = float(parameters.axisScale[c]);
-  }
 
   const RowPieces    pieces{ gradient.domain.y, gradient.firstPlane, gradient.planes };
   const auto         kernel = FFDP_SELECT_KERNEL(AdamPiece);

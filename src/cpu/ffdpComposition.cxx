@@ -102,15 +102,13 @@ void
 ProvideRows(const WarpSweep & sweep, const SweepRows & rows, float * memory, WarpPlane & plane)
 {
   const Extent & domain = sweep.u.domain;
-  for (int c = 0; c < 3; ++c)
+  float * const  component[3] = { memory, memory + domain.x * domain.y, memory + 2 * domain.x * domain.y };
+  for (std::int64_t y = rows.firstRow; y < rows.endRow; ++y)
   {
-    float * component = memory + c * domain.x * domain.y;
-    for (std::int64_t y = rows.firstRow; y < rows.endRow; ++y)
-    {
-      sweep.provide(c, y, rows.z, component + y * domain.x);
-    }
-    plane.v[c] = component;
+    float * const row[3] = { component[0] + y * domain.x, component[1] + y * domain.x, component[2] + y * domain.x };
+    sweep.provide(y, rows.z, row);
   }
+  std::copy(component, component + 3, plane.v);
   plane.vRowStride = domain.x;
 }
 
