@@ -298,6 +298,7 @@ GTEST_TEST(Adam, SameBytesForThreadsSlabsAndInstructionSets)
   }
 }
 
+#ifndef FFDP_TEST_ON_DEVICE // meters the processor's memory
 GTEST_TEST(Adam, MemoryIsANumberPerPieceOfRows)
 {
   for (const std::int64_t planes : { 16, 64 })
@@ -309,6 +310,7 @@ GTEST_TEST(Adam, MemoryIsANumberPerPieceOfRows)
     EXPECT_LT(extra, 16384u + std::size_t(planes) * 16u); // the threader, and 2 floats per plane
   }
 }
+#endif
 
 GTEST_TEST(Adam, RefusesBadInput)
 {

@@ -17,8 +17,7 @@
  *=========================================================================*/
 #include "ffdpAdam.h"
 
-#include "ffdpAdamFactors.h"
-#include "ffdpCheck.h"
+#include "ffdpAdamArguments.h"
 #include "ffdpNotANumber.h"
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
@@ -49,31 +48,6 @@ struct AdamJob
 
 namespace ffdp
 {
-namespace
-{
-
-void
-Check(const AdamJob & job)
-{
-  const std::int64_t first = job.gradient.firstPlane, end = job.gradient.EndPlane();
-  const struct
-  {
-    WarpView<const float> view;
-    const char *          name;
-  } vectors[] = { { job.gradient, "the gradient" }, { job.firstMoment, "the first moment" } };
-  for (const auto & field : vectors)
-  {
-    RequirePlanes(field.view, first, end, 0, field.name);
-    RequireSameDomain(job.gradient.domain, field.view.domain, "the gradient and the moments");
-    Require(field.view.elementStride == 1, std::string(field.name) + " is not planar");
-    Require(field.view.component[1] && !field.view.component[2] == !job.gradient.component[2],
-            std::string(field.name) + " has too few components");
-  }
-  RequirePlanes(job.secondMoment, first, end, 0, "the second moment");
-  RequireSameDomain(job.gradient.domain, job.secondMoment.domain, "the gradient and the moments");
-}
-
-} // namespace
 
 double
 AdamGradientScale(double largest)
@@ -98,7 +72,7 @@ AdamStep(const WarpView<const float> & gradient,
   job.firstMoment = firstMoment;
   job.secondMoment = secondMoment;
   job.components = gradient.component[2] ? 3 : 2;
-  Check(job);
+  CheckAdamStep(gradient, firstMoment, secondMoment);
   job.factors = MakeAdamFactors(parameters);
 
   const RowPieces    pieces{ gradient.domain.y, gradient.firstPlane, gradient.planes };

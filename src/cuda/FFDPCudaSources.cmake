@@ -1,5 +1,6 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaAdam.cu
   ffdpCudaComposition.cu
   ffdpCudaGaussian.cu
   ffdpCudaInverse.cu
