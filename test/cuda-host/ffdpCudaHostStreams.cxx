@@ -1,0 +1,386 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCudaHostInternal.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <vector>
+
+/** Work waits in its stream until someone asks for it: that is as late as a device may do it. With a seed, streams also
+ * go on by themselves now and then, so that what lacks an event or a wait is done too early or too late. */
+
+namespace cudahost
+{
+namespace
+{
+
+/** The moment at which an event was recorded: reached when the stream gets there. */
+struct Moment
+{
+  CUstream_st *                         stream;
+  bool                                  reached = false;
+  std::chrono::steady_clock::time_point when;
+};
+
+struct Step
+{
+  Work                    work;
+  std::shared_ptr<Moment> waitsFor;
+};
+
+} // namespace
+} // namespace cudahost
+
+struct CUstream_st
+{
+  bool                       waitsForStream0;
+  std::deque<cudahost::Step> steps;
+};
+
+struct CUevent_st
+{
+  bool                              timing;
+  std::shared_ptr<cudahost::Moment> moment; // of the last record
+};
+
+namespace cudahost
+{
+namespace
+{
+
+std::vector<CUstream_st *> &
+Streams()
+{
+  static std::vector<CUstream_st *> streams;
+  return streams;
+}
+
+constexpr std::size_t MostSteps = 4096; // a stream that nobody waits for goes on by itself, as on a device
+
+bool
+CanGoOn(const CUstream_st & stream)
+{
+  return !stream.steps.empty() && (!stream.steps.front().waitsFor || stream.steps.front().waitsFor->reached);
+}
+
+void
+DoStep(CUstream_st & stream)
+{
+  const Step step = std::move(stream.steps.front());
+  stream.steps.pop_front();
+  if (step.work.run && (step.work.evenIfBroken || Broken() == cudaSuccess))
+  {
+    step.work.run();
+  }
+}
+
+void
+DoDrawnStep()
+{
+  std::vector<CUstream_st *> able;
+  for (CUstream_st * stream : Streams())
+  {
+    if (CanGoOn(*stream))
+    {
+      able.push_back(stream);
+    }
+  }
+  if (!able.empty())
+  {
+    DoStep(*able[Draws().Below(able.size())]);
+  }
+}
+
+/** One step towards the end of what is in `stream`. A wait is for what was recorded earlier, so no circle can arise. */
+void
+GoOnWith(CUstream_st * stream)
+{
+  if (ScheduleSeed() != 0)
+  {
+    DoDrawnStep();
+    return;
+  }
+  while (!CanGoOn(*stream))
+  {
+    stream = stream->steps.front().waitsFor->stream;
+  }
+  DoStep(*stream);
+}
+
+void
+GoOnUntil(const Moment & moment)
+{
+  while (!moment.reached)
+  {
+    GoOnWith(moment.stream);
+  }
+}
+
+bool
+IsStream(cudaStream_t stream)
+{
+  return std::find(Streams().begin(), Streams().end(), stream) != Streams().end();
+}
+
+cudaError_t
+Append(cudaStream_t stream, Step step)
+{
+  if (stream == nullptr)
+  {
+    Drain(nullptr);
+    if (step.waitsFor)
+    {
+      GoOnUntil(*step.waitsFor);
+    }
+    if (step.work.run && (step.work.evenIfBroken || Broken() == cudaSuccess))
+    {
+      step.work.run();
+    }
+    return Broken();
+  }
+  if (!IsStream(stream))
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  const cudaError_t code = Broken();
+  stream->steps.push_back(std::move(step));
+  if (stream->steps.size() > MostSteps)
+  {
+    Drain(stream);
+  }
+  if (ScheduleSeed() != 0)
+  {
+    for (std::uint64_t steps = Draws().Below(4); steps > 1; --steps)
+    {
+      DoDrawnStep();
+    }
+  }
+  return code;
+}
+
+} // namespace
+
+cudaError_t
+Enqueue(cudaStream_t stream, Work work)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  return Append(stream, { std::move(work), nullptr });
+}
+
+void
+Drain(cudaStream_t stream)
+{
+  if (stream)
+  {
+    while (!stream->steps.empty())
+    {
+      GoOnWith(stream);
+    }
+    return;
+  }
+  for (CUstream_st * other : Streams())
+  {
+    if (other->waitsForStream0)
+    {
+      Drain(other);
+    }
+  }
+}
+
+void
+DrainAll()
+{
+  for (CUstream_st * stream : Streams())
+  {
+    Drain(stream);
+  }
+}
+
+} // namespace cudahost
+
+using namespace cudahost;
+
+cudaError_t
+cudaStreamCreateWithFlags(cudaStream_t * stream, unsigned flags)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (Broken() != cudaSuccess)
+  {
+    return cudaErrorLaunchFailure;
+  }
+  *stream = new CUstream_st{ flags != cudaStreamNonBlocking, {} };
+  Streams().push_back(*stream);
+  return cudaSuccess;
+}
+
+cudaError_t
+cudaStreamCreate(cudaStream_t * stream)
+{
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t
+cudaStreamDestroy(cudaStream_t stream)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!IsStream(stream))
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  Drain(stream);
+  Streams().erase(std::find(Streams().begin(), Streams().end(), stream));
+  delete stream;
+  return Broken();
+}
+
+cudaError_t
+cudaStreamSynchronize(cudaStream_t stream)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (stream && !IsStream(stream))
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  Drain(stream);
+  return Broken();
+}
+
+cudaError_t
+cudaStreamQuery(cudaStream_t stream)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (stream && !IsStream(stream))
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  if (!stream || stream->steps.empty())
+  {
+    return Broken();
+  }
+  GoOnWith(stream); // who asks again and again gets there
+  return Broken() != cudaSuccess ? cudaErrorLaunchFailure : cudaErrorNotReady;
+}
+
+cudaError_t
+cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!event)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  return event->moment ? Append(stream, { {}, event->moment }) : Broken(); // never recorded: no wait
+}
+
+cudaError_t
+cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void * argument)
+{
+  return Enqueue(stream, { [=] { function(argument); } });
+}
+
+cudaError_t
+cudaEventCreateWithFlags(cudaEvent_t * event, unsigned flags)
+{
+  *event = new CUevent_st{ (flags & cudaEventDisableTiming) == 0, nullptr };
+  return cudaSuccess;
+}
+
+cudaError_t
+cudaEventCreate(cudaEvent_t * event)
+{
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t
+cudaEventDestroy(cudaEvent_t event)
+{
+  if (!event)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  delete event;
+  return cudaSuccess;
+}
+
+cudaError_t
+cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!event)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  auto moment = std::make_shared<Moment>();
+  moment->stream = stream;
+  event->moment = moment;
+  return Enqueue(stream,
+                 { [moment] {
+                    moment->reached = true;
+                    moment->when = std::chrono::steady_clock::now();
+                  },
+                   true });
+}
+
+cudaError_t
+cudaEventSynchronize(cudaEvent_t event)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!event)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  if (event->moment)
+  {
+    GoOnUntil(*event->moment);
+  }
+  return Broken();
+}
+
+cudaError_t
+cudaEventQuery(cudaEvent_t event)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!event)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  if (!event->moment || event->moment->reached)
+  {
+    return Broken();
+  }
+  GoOnWith(event->moment->stream);
+  return Broken() != cudaSuccess ? cudaErrorLaunchFailure : cudaErrorNotReady;
+}
+
+cudaError_t
+cudaEventElapsedTime(float * milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (!start || !end || !start->timing || !end->timing || !start->moment || !end->moment)
+  {
+    return Note(cudaErrorInvalidResourceHandle);
+  }
+  if (!start->moment->reached || !end->moment->reached)
+  {
+    return cudaErrorNotReady;
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(end->moment->when - start->moment->when).count();
+  return Broken();
+}

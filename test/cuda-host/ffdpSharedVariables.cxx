@@ -1,0 +1,138 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCudaHostInternal.h"
+
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+#include <link.h>
+#include <vector>
+
+/** Finds the `__shared__` variables of all kernels: their names carry the tag that ffdpCudaHostTypes.h gives them, and
+ * the symbol table of the program has addresses and sizes. (A section of their own would be simpler, but GCC does not
+ * put the variables of templates there.) */
+namespace cudahost
+{
+namespace
+{
+
+struct Variable
+{
+  unsigned char * begin;
+  std::size_t     bytes;
+  bool            used = false; // by the kernel that runs, as far as known
+};
+
+std::vector<char>
+ReadSelf()
+{
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  return std::vector<char>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+std::uintptr_t
+LoadAddress()
+{
+  std::uintptr_t address = 0;
+  dl_iterate_phdr(
+    [](dl_phdr_info * info, std::size_t, void * to) {
+      *static_cast<std::uintptr_t *>(to) = info->dlpi_addr;
+      return 1; // the program itself comes first
+    },
+    &address);
+  return address;
+}
+
+std::vector<Variable>
+FindVariables()
+{
+  std::vector<Variable>   variables;
+  const std::vector<char> file = ReadSelf();
+  const auto *            header = reinterpret_cast<const ElfW(Ehdr) *>(file.data());
+  const auto *            sections = reinterpret_cast<const ElfW(Shdr) *>(file.data() + header->e_shoff);
+  const std::uintptr_t    base = LoadAddress();
+  for (int s = 0; s < header->e_shnum; ++s)
+  {
+    if (sections[s].sh_type == SHT_SYMTAB)
+    {
+      const char * names = file.data() + sections[sections[s].sh_link].sh_offset;
+      const auto * symbols = reinterpret_cast<const ElfW(Sym) *>(file.data() + sections[s].sh_offset);
+      for (std::size_t i = 0; i < sections[s].sh_size / sizeof(*symbols); ++i)
+      {
+        if ((symbols[i].st_info & 0xf) == STT_OBJECT && std::strstr(names + symbols[i].st_name, "B10cudashared"))
+        {
+          variables.push_back({ reinterpret_cast<unsigned char *>(base + symbols[i].st_value), symbols[i].st_size });
+        }
+      }
+    }
+  }
+  return variables;
+}
+
+std::vector<Variable> &
+Variables()
+{
+  static std::vector<Variable> variables = FindVariables();
+  return variables;
+}
+
+bool
+IsFilled(const Variable & v)
+{
+  return v.bytes == 0 || (v.begin[0] == PoisonByte && std::memcmp(v.begin, v.begin + 1, v.bytes - 1) == 0);
+}
+
+} // namespace
+
+void
+SharedVariables::BeginLaunch()
+{
+  for (Variable & variable : Variables())
+  {
+    variable.used = false;
+    if (!IsFilled(variable))
+    {
+      std::memset(variable.begin, PoisonByte, variable.bytes);
+    }
+  }
+}
+
+/** Which variables a kernel has is not known, and to fill all of them before each of many small blocks would take
+ * longer than the blocks. So they are looked through after blocks 1, 2, 4, ... */
+void
+SharedVariables::BeginBlock()
+{
+  if (m_Blocks == m_NextLook)
+  {
+    for (Variable & variable : Variables())
+    {
+      variable.used = variable.used || !IsFilled(variable);
+    }
+    m_NextLook *= 2;
+  }
+  ++m_Blocks;
+  for (const Variable & variable : Variables())
+  {
+    if (variable.used)
+    {
+      std::memset(variable.begin, PoisonByte, variable.bytes);
+    }
+  }
+}
+
+} // namespace cudahost
