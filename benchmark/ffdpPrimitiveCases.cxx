@@ -167,9 +167,10 @@ Adam(const Extent & size, unsigned threads)
 {
   struct Data
   {
-    Field gradient, firstMoment, secondMoment;
+    Field gradient, firstMoment;
+    Image secondMoment;
   };
-  const auto data = std::make_shared<Data>(Data{ MakeField(size, 1), Field(size), Field(size) });
+  const auto data = std::make_shared<Data>(Data{ MakeField(size, 1), Field(size), Image(size) });
   return [=] {
     AdamStep(data->gradient.View(), data->firstMoment.View(), data->secondMoment.View(), AdamParameters(), threads);
   };
@@ -224,7 +225,7 @@ PrimitiveCases()
     // Two fields in, one out.
     { "compose", 36, Compose, &ItkCompose(), {} },
     // Gradient and two moments, three components each, in and out.
-    { "adam", 72, Adam, nullptr, {} },
+    { "adam", 44, Adam, nullptr, {} },
     // The image in, an eighth of it out.
     { "downsample", 4.5, DownsampleByTwo, &ItkDiscreteGaussianAndShrink(), {} },
   };

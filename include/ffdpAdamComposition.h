@@ -27,7 +27,7 @@ namespace ffdp
 struct AdamCompositionParameters
 {
   double     stepScale[3] = { 1, 1, 1 }; ///< s below; 0 keeps an axis from moving
-  double     largestDirection = 0;       ///< an upper bound of |d_z|: what AdamStep() returned for axisScale[2] = 1
+  double     largestDirection = 0;       ///< an upper bound of |d_z|: what AdamStep() returned
   WarpBorder border = WarpBorder::Zero;  ///< of u
 };
 
@@ -41,7 +41,7 @@ ComposeAdamStep(const WarpView<float> &           u,
                 std::int64_t                      firstOwned,
                 std::int64_t                      ownedPlanes,
                 const WarpView<const float> &     firstMoment,
-                const WarpView<const float> &     secondMoment,
+                const VolumeView<const float> &   secondMoment,
                 const AdamParameters &            adam,
                 const AdamCompositionParameters & parameters,
                 unsigned                          threads = 0);

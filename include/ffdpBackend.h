@@ -173,16 +173,16 @@ public:
   UpsampleWarp(const WarpView<const float> & coarse, const WarpView<float> & fine, const GridMap & map) = 0;
 
   virtual double
-  AdamStep(const WarpView<float> & gradient,
-           const WarpView<float> & firstMoment,
-           const WarpView<float> & secondMoment,
-           const AdamParameters &  parameters) = 0;
+  AdamStep(const WarpView<const float> & gradient,
+           const WarpView<float> &       firstMoment,
+           const VolumeView<float> &     secondMoment,
+           const AdamParameters &        parameters) = 0;
   virtual void
   ComposeAdamStep(const WarpView<float> &           u,
                   std::int64_t                      firstOwned,
                   std::int64_t                      ownedPlanes,
                   const WarpView<const float> &     firstMoment,
-                  const WarpView<const float> &     secondMoment,
+                  const VolumeView<const float> &   secondMoment,
                   const AdamParameters &            adam,
                   const AdamCompositionParameters & parameters) = 0;
   virtual void

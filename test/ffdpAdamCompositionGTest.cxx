@@ -31,27 +31,37 @@ using namespace ffdp::test;
 namespace
 {
 
-/** Moments as after a step of Adam with a random gradient, and the direction that this step gave. */
+/** Moments as after a step of Adam with a random gradient, and the direction that they give. */
 struct Moments
 {
-  Warp<float>    first, second, direction;
+  Warp<float>    first;
+  Volume<float>  second;
+  Warp<float>    direction;
   AdamParameters adam;
   double         norm = 0;
 
   explicit Moments(const Extent & size)
     : first(RandomWarp(size, 3, 0.5))
     , second(size)
-    , direction(RandomWarp(size, 4, 1))
+    , direction(size)
   {
     adam.step = 4;
-    for (auto & component : second.component)
+    for (std::size_t i = 0; i < second.values.size(); ++i)
     {
-      for (std::size_t i = 0; i < component.values.size(); ++i)
+      second.values[i] = 0.1f + 0.01f * float(i % 17);
+    }
+    Warp<float> gradient = RandomWarp(size, 4, 1);
+    norm = AdamStep(gradient.View(), first.View(), second.View(), adam, 2);
+    const auto correctFirst = float(1 / (1 - std::pow(adam.beta1, 4)));
+    const auto correctSecond = float(1 / (1 - std::pow(adam.beta2, 4)));
+    for (std::size_t i = 0; i < second.values.size(); ++i)
+    {
+      const float gain = correctFirst / (std::sqrt(correctSecond * second.values[i]) + float(adam.epsilon));
+      for (int c = 0; c < 3; ++c)
       {
-        component.values[i] = 0.1f + 0.01f * float(i % 17);
+        direction.component[c].values[i] = gain * first.component[c].values[i];
       }
     }
-    norm = AdamStep(direction.View(), first.View(), second.View(), adam, 2);
   }
 };
 
@@ -134,7 +144,10 @@ TEST(AdamComposition, RefusesWhatItCannotDo)
   Warp<float>   u(size);
   auto          parameters = Step(moments, 0.1);
   Warp<float>   other(Extent{ 5, 5, 6 });
+  Volume<float> otherVolume(Extent{ 5, 5, 6 });
   EXPECT_THROW(ComposeAdamStep(u.View(), 0, 5, other.View(), moments.second.View(), moments.adam, parameters),
+               std::invalid_argument);
+  EXPECT_THROW(ComposeAdamStep(u.View(), 0, 5, moments.first.View(), otherVolume.View(), moments.adam, parameters),
                std::invalid_argument);
   EXPECT_THROW(ComposeAdamStep(u.View(), 0, 6, moments.first.View(), moments.second.View(), moments.adam, parameters),
                std::invalid_argument);              // planes that are not there

@@ -205,6 +205,7 @@ TEST(Composition, TakesDisplacementsThatLeaveTheVolumeFarBehind)
   }
 }
 
+#ifndef FFDP_TEST_ON_DEVICE // meters the processor's memory
 TEST(Composition, KeepsAWindowOfPlanesHoweverManyThereAre)
 {
   std::size_t peak[2];
@@ -220,6 +221,7 @@ TEST(Composition, KeepsAWindowOfPlanesHoweverManyThereAre)
   EXPECT_LE(peak[0], 2 * 4 * plane + threader); // 3 R + 1 planes for R = 1
   EXPECT_LE(peak[1], 2 * 4 * plane + threader);
 }
+#endif
 
 TEST(Composition, RefusesWhatItCannotCompose)
 {
@@ -242,6 +244,7 @@ TEST(Composition, RefusesWhatItCannotCompose)
   EXPECT_NO_THROW(ComposeWarps(slab.View(), 3, 0, v.View())); // nothing to do
 }
 
+#ifndef FFDP_TEST_ON_DEVICE // squaring is no primitive of a backend
 TEST(Exponential, EqualsTheReference)
 {
   for (const Extent & size : AwkwardSizes())
@@ -364,3 +367,4 @@ TEST(Exponential, RefusesWhatMakesNoSense)
   Warp<float> slab = Warp<float>({ 4, 4, 8 }).Slab(2, 6);
   EXPECT_THROW(SquareWarp(slab.View(), 2, 4), std::invalid_argument); // no halo
 }
+#endif

@@ -17,8 +17,7 @@
  *=========================================================================*/
 #include "ffdpAdam.h"
 
-#include "ffdpAdamFactors.h"
-#include "ffdpCheck.h"
+#include "ffdpAdamArguments.h"
 #include "ffdpNotANumber.h"
 #include "ffdpParallel.h"
 #include "ffdpRowLanes.h"
@@ -34,12 +33,11 @@ namespace
 
 struct AdamJob
 {
-  WarpView<float> gradient;
-  WarpView<float> firstMoment;
-  WarpView<float> secondMoment;
-  AdamFactors     factors;
-  float           axisWeight[3] = { 1, 1, 1 };
-  int             components = 3;
+  WarpView<const float> gradient;
+  WarpView<float>       firstMoment;
+  VolumeView<float>     secondMoment;
+  AdamFactors           factors;
+  int                   components = 3;
 };
 
 } // namespace
@@ -50,30 +48,6 @@ struct AdamJob
 
 namespace ffdp
 {
-namespace
-{
-
-void
-Check(const AdamJob & job)
-{
-  const struct
-  {
-    const WarpView<float> & view;
-    const char *            name;
-  } fields[] = { { job.gradient, "the gradient" },
-                 { job.firstMoment, "the first moment" },
-                 { job.secondMoment, "the second moment" } };
-  for (const auto & field : fields)
-  {
-    RequirePlanes(field.view, job.gradient.firstPlane, job.gradient.EndPlane(), 0, field.name);
-    RequireSameDomain(job.gradient.domain, field.view.domain, "the gradient and the moments");
-    Require(field.view.elementStride == 1, std::string(field.name) + " is not planar");
-    Require(field.view.component[1] && !field.view.component[2] == !job.gradient.component[2],
-            std::string(field.name) + " has too few components");
-  }
-}
-
-} // namespace
 
 double
 AdamGradientScale(double largest)
@@ -87,23 +61,19 @@ AdamGradientScale(double largest)
 }
 
 double
-AdamStep(const WarpView<float> & gradient,
-         const WarpView<float> & firstMoment,
-         const WarpView<float> & secondMoment,
-         const AdamParameters &  parameters,
-         unsigned                threads)
+AdamStep(const WarpView<const float> & gradient,
+         const WarpView<float> &       firstMoment,
+         const VolumeView<float> &     secondMoment,
+         const AdamParameters &        parameters,
+         unsigned                      threads)
 {
   AdamJob job;
   job.gradient = gradient;
   job.firstMoment = firstMoment;
   job.secondMoment = secondMoment;
   job.components = gradient.component[2] ? 3 : 2;
-  Check(job);
+  CheckAdamStep(gradient, firstMoment, secondMoment);
   job.factors = MakeAdamFactors(parameters);
-  for (int c = 0; c < 3; ++c)
-  {
-    job.axisWeight[c] = float(parameters.axisScale[c]);
-  }
 
   const RowPieces    pieces{ gradient.domain.y, gradient.firstPlane, gradient.planes };
   const auto         kernel = FFDP_SELECT_KERNEL(AdamPiece);

@@ -17,10 +17,7 @@
  *=========================================================================*/
 #include "ffdpAdamComposition.h"
 
-#include "ffdpAdamFactors.h"
-#include "ffdpWarpSweep.h"
-
-#include <cmath>
+#include "ffdpAdamArguments.h"
 
 #define FFDP_KERNEL_FILE "ffdpAdamDirectionKernel.h"
 #include "ffdpForEachInstructionSet.h"
@@ -33,40 +30,26 @@ ComposeAdamStep(const WarpView<float> &           u,
                 std::int64_t                      firstOwned,
                 std::int64_t                      ownedPlanes,
                 const WarpView<const float> &     firstMoment,
-                const WarpView<const float> &     secondMoment,
+                const VolumeView<const float> &   secondMoment,
                 const AdamParameters &            adam,
                 const AdamCompositionParameters & parameters,
                 unsigned                          threads)
 {
-  RequirePlanarWarp(u, "the warp u");
-  RequirePlanarWarp(firstMoment, "the first moment");
-  RequirePlanarWarp(secondMoment, "the second moment");
-  RequireSameDomain(u.domain, firstMoment.domain, "the warp and the first moment");
-  RequireSameDomain(u.domain, secondMoment.domain, "the warp and the second moment");
-  RequirePlanes(u, firstOwned, firstOwned + ownedPlanes, 0, "the warp u");
-  RequirePlanes(firstMoment, firstOwned, firstOwned + ownedPlanes, 0, "the first moment");
-  RequirePlanes(secondMoment, firstOwned, firstOwned + ownedPlanes, 0, "the second moment");
-  Require(parameters.largestDirection >= 0 && std::isfinite(parameters.largestDirection),
-          "the largest direction of a step must be finite");
+  CheckAdamComposition(u, firstOwned, ownedPlanes, firstMoment, secondMoment, parameters);
   const AdamFactors factors = MakeAdamFactors(adam);
   if (ownedPlanes == 0)
   {
     return;
   }
 
-  WarpSweep sweep;
-  sweep.u = u;
-  sweep.output = u;
-  sweep.first = firstOwned;
-  sweep.end = firstOwned + ownedPlanes;
-  sweep.border = parameters.border;
-  // a little above, because the norm that bounds it was rounded
-  sweep.boundAlongZ = float(std::abs(parameters.stepScale[2]) * parameters.largestDirection * 1.0001);
-
-  const auto directions = FFDP_SELECT_KERNEL(AdamDirectionsOfRow);
-  sweep.provide = [&](int c, std::int64_t y, std::int64_t z, float * row) {
-    directions(
-      factors, firstMoment.Row(c, y, z), secondMoment.Row(c, y, z), float(-parameters.stepScale[c]), u.domain.x, row);
+  WarpSweep   sweep = DescribeAdamComposition(u, firstOwned, ownedPlanes, parameters);
+  const auto  directions = FFDP_SELECT_KERNEL(AdamDirectionsOfRow);
+  const float downhill[3] = { float(-parameters.stepScale[0]),
+                              float(-parameters.stepScale[1]),
+                              float(-parameters.stepScale[2]) };
+  sweep.provide = [&](std::int64_t y, std::int64_t z, float * const * rows) {
+    const float * const first[3] = { firstMoment.Row(0, y, z), firstMoment.Row(1, y, z), firstMoment.Row(2, y, z) };
+    directions(factors, first, secondMoment.Row(y, z), downhill, u.domain.x, rows);
   };
   RunWarpSweep(sweep, false, threads);
 }

@@ -22,20 +22,37 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** scale times the direction of one component of a row. */
+/** scale times the direction, for the components of a row. */
 inline void
-AdamDirectionsOfRow(const AdamFactors & inMemory,
-                    const float * __restrict first,
+AdamDirectionsOfRow(const AdamFactors &   inMemory,
+                    const float * const * firstMoments,
                     const float * __restrict second,
-                    float        scale,
-                    std::int64_t count,
-                    float * __restrict directions)
+                    const float *   scales,
+                    std::int64_t    width,
+                    float * const * rows)
 {
-  const AdamFactors factors = inMemory;
-  FFDP_SIMD
-  for (std::int64_t i = 0; i < count; ++i)
+  constexpr std::int64_t Chunk = 512;
+  alignas(64) float      gain[Chunk];
+  const AdamFactors      factors = inMemory;
+  for (std::int64_t x = 0; x < width; x += Chunk)
   {
-    directions[i] = scale * AdamDirectionOfMoments(factors, first[i], second[i]);
+    const std::int64_t n = width - x < Chunk ? width - x : Chunk;
+    FFDP_SIMD
+    for (std::int64_t i = 0; i < n; ++i)
+    {
+      gain[i] = AdamGain(factors, second[x + i]);
+    }
+    for (int c = 0; c < 3; ++c)
+    {
+      const float * __restrict first = firstMoments[c] + x;
+      float * __restrict directions = rows[c] + x;
+      const float scale = scales[c];
+      FFDP_SIMD
+      for (std::int64_t i = 0; i < n; ++i)
+      {
+        directions[i] = scale * (gain[i] * first[i]);
+      }
+    }
   }
 }
 

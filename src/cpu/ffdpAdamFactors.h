@@ -38,7 +38,10 @@ MakeAdamFactors(const AdamParameters & parameters)
   Require(std::isfinite(parameters.gradientScale), "Adam's scale of the gradient must be finite");
 
   AdamFactors factors;
-  factors.gradientScale = float(parameters.gradientScale);
+  for (int c = 0; c < 3; ++c)
+  {
+    factors.gradientScale[c] = float(parameters.gradientScale * parameters.axisScale[c]);
+  }
   factors.keepFirst = float(parameters.beta1);
   factors.addFirst = float(1 - parameters.beta1);
   factors.keepSecond = float(parameters.beta2);

@@ -22,12 +22,13 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** Does some rows of a plane and returns the largest squared norm. Component after component in chunks of a
- * row: three streams at a time, and the sum of squares waits in the first-level cache. */
+/** Does some rows of a plane and returns the largest squared norm. In chunks of a row, whose gains and sums of squares
+ * wait in the first-level cache while the components are read one after the other. */
 inline float
 AdamPiece(const AdamJob & job, std::int64_t z, std::int64_t firstRow, std::int64_t endRow)
 {
-  constexpr std::int64_t Chunk = 1024;
+  constexpr std::int64_t Chunk = 512;
+  alignas(64) float      square[Chunk];
   alignas(64) float      squaredNorm[Chunk];
   const std::int64_t     width = job.gradient.domain.x;
   const AdamFactors      factors = job.factors;
@@ -39,31 +40,32 @@ AdamPiece(const AdamJob & job, std::int64_t z, std::int64_t firstRow, std::int64
       const std::int64_t n = width - x < Chunk ? width - x : Chunk;
       for (std::int64_t i = 0; i < n; ++i)
       {
+        square[i] = 0;
         squaredNorm[i] = 0;
       }
       for (int c = 0; c < job.components; ++c)
       {
-        float * __restrict gradient = job.gradient.Row(c, y, z) + x;
+        const float * __restrict gradient = job.gradient.Row(c, y, z) + x;
         float * __restrict first = job.firstMoment.Row(c, y, z) + x;
-        float * __restrict second = job.secondMoment.Row(c, y, z) + x;
-        const float weight = job.axisWeight[c];
+        const float scale = factors.gradientScale[c];
         FFDP_SIMD
         for (std::int64_t i = 0; i < n; ++i)
         {
-          float       m = first[i];
-          float       v = second[i];
-          const float d = AdamDirection(factors, gradient[i], m, v);
+          const float g = scale * gradient[i];
+          const float m = AdamFirstMoment(factors, first[i], g);
           first[i] = m;
-          second[i] = v;
-          gradient[i] = d;
-          const float weighted = weight * d;
-          squaredNorm[i] += weighted * weighted;
+          square[i] += g * g;
+          squaredNorm[i] += m * m;
         }
       }
+      float * __restrict second = job.secondMoment.Row(y, z) + x;
       FFDP_SIMD
       for (std::int64_t i = 0; i < n; ++i)
       {
-        squaredNorm[i] = NotANumberIsInfinite(squaredNorm[i]);
+        const float v = AdamSecondMoment(factors, second[i], square[i]);
+        const float gain = AdamGain(factors, v);
+        second[i] = v;
+        squaredNorm[i] = NotANumberIsInfinite(gain * gain * squaredNorm[i]);
       }
       largest.Add(squaredNorm, n);
     }

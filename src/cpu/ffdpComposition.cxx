@@ -18,12 +18,11 @@
 #include "ffdpComposition.h"
 
 #include "ffdpInPlaceSweep.h"
-#include "ffdpTrilinearTerms.h"
 #include "ffdpWarpGrid.h"
-#include "ffdpWarpSweep.h"
+#include "ffdpWarpSweepArguments.h"
+#include "ffdpWarpSweepTerms.h"
 
 #include <cmath>
-#include <sstream>
 #include <vector>
 
 #define FFDP_KERNEL_FILE "ffdpWarpSweepKernel.h"
@@ -52,16 +51,6 @@ LargestAlongZ(const WarpView<const float> & v, std::int64_t first, std::int64_t 
     largest[worker] = found;
   });
   return *std::max_element(largest.begin(), largest.end());
-}
-
-void
-CheckOwned(const WarpView<const float> & u, std::int64_t first, std::int64_t count, const CompositionParameters & p)
-{
-  RequirePlanarWarp(u, "the warp u");
-  Require(count >= 0 && first >= u.firstPlane && first + count <= u.EndPlane(),
-          "the planes to compose are not all in the warp u");
-  Require(std::isfinite(p.stepScale), "the scale of a composition must be finite");
-  Require(!std::isnan(p.boundAlongZ), "the bound of a composition must be a number");
 }
 
 /** Composition and squaring: they differ in where v is and in whether u is scaled. */
@@ -113,15 +102,13 @@ void
 ProvideRows(const WarpSweep & sweep, const SweepRows & rows, float * memory, WarpPlane & plane)
 {
   const Extent & domain = sweep.u.domain;
-  for (int c = 0; c < 3; ++c)
+  float * const  component[3] = { memory, memory + domain.x * domain.y, memory + 2 * domain.x * domain.y };
+  for (std::int64_t y = rows.firstRow; y < rows.endRow; ++y)
   {
-    float * component = memory + c * domain.x * domain.y;
-    for (std::int64_t y = rows.firstRow; y < rows.endRow; ++y)
-    {
-      sweep.provide(c, y, rows.z, component + y * domain.x);
-    }
-    plane.v[c] = component;
+    float * const row[3] = { component[0] + y * domain.x, component[1] + y * domain.x, component[2] + y * domain.x };
+    sweep.provide(y, rows.z, row);
   }
+  std::copy(component, component + 3, plane.v);
   plane.vRowStride = domain.x;
 }
 
@@ -138,9 +125,7 @@ float
 RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
 {
   const Extent & domain = sweep.u.domain;
-  Require(std::max({ domain.x, domain.y, domain.z }) < (1 << 24),
-          "a warp of more than 2^24 voxels along an axis cannot be addressed with floats");
-  RequirePlanes(sweep.u, sweep.first, sweep.end, CompositionHalo(sweep.boundAlongZ), "the warp that is sampled");
+  CheckSweep(sweep);
   // Displacements are limited to one voxel outside, so no more planes than exist are ever in reach.
   const std::int64_t           reach = std::min(CompositionHalo(sweep.boundAlongZ), domain.z);
   const unsigned               workers = ResolveThreads(threads);
@@ -179,13 +164,7 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
     all.residual = std::max(all.residual, found.residual);
     all.largestAlongZ = std::max(all.largestAlongZ, found.largestAlongZ);
   }
-  if (all.largestAlongZ > sweep.boundAlongZ)
-  {
-    std::ostringstream message;
-    message << "displacements along z reach " << all.largestAlongZ << " voxels, above the given bound of "
-            << sweep.boundAlongZ << "; the output is spoiled";
-    Require(false, message.str());
-  }
+  CheckBound(all.largestAlongZ, sweep.boundAlongZ);
   return all.residual;
 }
 
@@ -197,11 +176,7 @@ ComposeWarps(const WarpView<float> &       u,
              const CompositionParameters & parameters,
              unsigned                      threads)
 {
-  CheckOwned(u, firstOwned, ownedPlanes, parameters);
-  RequirePlanarWarp(v, "the warp v");
-  RequireSameDomain(u.domain, v.domain, "the warps of a composition");
-  RequirePlanes(v, firstOwned, firstOwned + ownedPlanes, 0, "the warp v");
-  RequireApart(u, v, "the warps of a composition");
+  CheckComposition(u, firstOwned, ownedPlanes, v, parameters);
   WarpSweep sweep;
   sweep.u = u;
   sweep.v = v;

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ffdpGaussian.h"
 
-#include "ffdpCheck.h"
-#include "ffdpGaussianPlane.h"
+#include "ffdpGaussianPlan.h"
+#include "ffdpGaussianTerms.h"
 #include "ffdpInPlaceSweep.h"
 
 #include <cmath>
@@ -31,57 +31,6 @@ namespace ffdp
 {
 namespace
 {
-
-/** The taps of every kind of position along one axis, see GaussianAxis. */
-std::vector<float>
-TapsByPosition(const std::vector<double> & taps, std::int64_t size, SmoothingBorder border)
-{
-  const std::int64_t kernelRadius = std::int64_t(taps.size()) - 1;
-  const std::int64_t radius = std::min(kernelRadius, size - 1);
-  const std::int64_t kinds = size > 2 * radius ? 2 * radius + 1 : size;
-  std::vector<float> table;
-  for (std::int64_t kind = 0; kind < kinds; ++kind)
-  {
-    const std::int64_t below = std::min(radius, kind);
-    const std::int64_t above = std::min(radius, kinds - 1 - kind);
-    double             inside = taps[0];
-    for (std::int64_t i = 1; i <= radius; ++i)
-    {
-      inside += (i <= below ? taps[std::size_t(i)] : 0) + (i <= above ? taps[std::size_t(i)] : 0);
-    }
-    // The kernel's own sum is 1, so a window that is wholly inside needs no division.
-    const bool whole = below == kernelRadius && above == kernelRadius;
-    for (std::int64_t i = 0; i <= radius; ++i)
-    {
-      const double tap = taps[std::size_t(i)];
-      table.push_back(float(border == SmoothingBorder::Zero || whole ? tap : tap / inside));
-    }
-  }
-  return table;
-}
-
-/** The kernel along one axis; `taps` is where its numbers live. */
-GaussianAxis
-MakeAxis(const GaussianParameters & parameters, int axis, std::int64_t size, std::vector<float> & taps)
-{
-  const std::vector<double> half = GaussianTaps(parameters.sigma[axis], parameters.truncate);
-  taps = TapsByPosition(half, size, parameters.border);
-  GaussianAxis result;
-  result.taps = taps.data();
-  result.radius = std::min(std::int64_t(half.size()) - 1, size - 1);
-  result.size = size;
-  return result;
-}
-
-void
-CheckParameters(const GaussianParameters & parameters)
-{
-  for (const double sigma : parameters.sigma)
-  {
-    Require(sigma >= 0 && sigma * parameters.truncate <= 1e6, "a Gaussian's sigma must be between 0 and 1e6 voxels");
-  }
-  Require(parameters.truncate > 0, "a Gaussian must be truncated at a positive number of sigmas");
-}
 
 struct Volumes
 {
@@ -98,9 +47,9 @@ Smooth(const Volumes &            volumes,
 {
   const Extent       domain = volumes.volume[0].domain;
   std::vector<float> taps[3];
-  const GaussianAxis axes[3] = { MakeAxis(parameters, 0, domain.x, taps[0]),
-                                 MakeAxis(parameters, 1, domain.y, taps[1]),
-                                 MakeAxis(parameters, 2, domain.z, taps[2]) };
+  const GaussianAxis axes[3] = { MakeGaussianAxis(parameters, 0, domain.x, taps[0]),
+                                 MakeGaussianAxis(parameters, 1, domain.y, taps[1]),
+                                 MakeGaussianAxis(parameters, 2, domain.z, taps[2]) };
 
   // A row more than the plane holds, so that planes whose size is a power of two do not share cache sets.
   const std::int64_t           slotFloats = (domain.y + 1) * domain.x;
@@ -143,22 +92,6 @@ Smooth(const Volumes &            volumes,
     .Run(pack, compute);
 }
 
-template <typename TView>
-void
-CheckPlanes(const TView &              view,
-            std::int64_t               firstOwned,
-            std::int64_t               ownedPlanes,
-            const GaussianParameters & parameters,
-            const char *               name)
-{
-  CheckParameters(parameters);
-  RequireUsable(view, name);
-  Require(ownedPlanes >= 0 && firstOwned >= view.firstPlane && firstOwned + ownedPlanes <= view.EndPlane(),
-          std::string("the planes to smooth are not all in ") + name);
-  RequirePlanes(
-    view, firstOwned, firstOwned + ownedPlanes, GaussianRadius(parameters.sigma[2], parameters.truncate), name);
-}
-
 } // namespace
 
 std::int64_t
@@ -195,7 +128,7 @@ SmoothGaussian(const VolumeView<float> &  volume,
                const GaussianParameters & parameters,
                unsigned                   threads)
 {
-  CheckPlanes(volume, firstOwned, ownedPlanes, parameters, "the volume");
+  CheckGaussian(volume, firstOwned, ownedPlanes, parameters);
   if (ownedPlanes > 0)
   {
     Volumes volumes;
@@ -212,9 +145,7 @@ SmoothGaussian(const WarpView<float> &    warp,
                const GaussianParameters & parameters,
                unsigned                   threads)
 {
-  CheckPlanes(warp, firstOwned, ownedPlanes, parameters, "the warp");
-  Require(warp.elementStride == 1 && warp.component[1] && warp.component[2],
-          "only a planar warp of three components can be smoothed in place");
+  CheckGaussian(warp, firstOwned, ownedPlanes, parameters);
   if (ownedPlanes > 0)
   {
     Volumes volumes;

@@ -91,13 +91,7 @@ SmoothBorderAlongX(const GaussianAxis & x, const float * row, float * out, std::
 {
   for (std::int64_t p = first; p < end; ++p)
   {
-    const float * taps = x.At(p);
-    float         sum = taps[0] * row[p];
-    for (std::int64_t i = 1; i <= x.radius; ++i)
-    {
-      sum += taps[i] * (row[p - i] + row[p + i]);
-    }
-    out[p] = sum;
+    out[p] = WeighWindow(x.At(p), x.radius, [=](std::int64_t i) { return row[p + i]; });
   }
 }
 

@@ -18,6 +18,8 @@
 #ifndef ffdpGaussianPlane_h
 #define ffdpGaussianPlane_h
 
+#include "ffdpVolume.h"
+
 #include <cstdint>
 
 namespace ffdp
@@ -32,7 +34,7 @@ struct GaussianAxis
 
   /** The taps at position p: there is one kind of position per distance to a border that is below the
    * radius, and one for all positions between. */
-  const float *
+  FFDP_HOST_DEVICE const float *
   At(std::int64_t p) const
   {
     std::int64_t kind = p;

@@ -17,10 +17,9 @@
  *=========================================================================*/
 #include "ffdpInverse.h"
 
-#include "ffdpInverseTerms.h"
+#include "ffdpInverseArguments.h"
 #include "ffdpParallel.h"
 #include "ffdpWarpGrid.h"
-#include "ffdpWarpSweep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,19 +33,6 @@ namespace
 
 /** Less than this and 20 iterations no longer get anywhere. */
 constexpr float LeastDamping = 1.0f / 16;
-
-/** Rounding may carry an interpolated displacement this little above the largest of the warp. */
-constexpr float RoundingRoom = 1.00001f;
-
-void
-CheckWarps(const WarpView<const float> & u, const WarpView<float> & w)
-{
-  RequirePlanarWarp(u, "the warp to invert");
-  RequirePlanarWarp(w, "the inverse");
-  RequireSameDomain(u.domain, w.domain, "a warp and its inverse");
-  RequirePlanes(u, w.firstPlane, w.EndPlane(), 0, "the warp to invert");
-  RequireApart(u, w, "a warp and its inverse");
-}
 
 /** w = -u, bit for bit what an iteration makes of w = 0 (which has no negative zeros). */
 void
@@ -75,23 +61,16 @@ IterateInverse(const WarpView<const float> & u,
                const InverseStepParameters & parameters,
                unsigned                      threads)
 {
-  CheckWarps(u, w);
-  Require(parameters.damping > 0 && parameters.damping <= 1, "the damping of an inverse must be above 0 and at most 1");
-  Require(!std::isnan(parameters.boundAlongZ), "the bound of an inverse must be a number");
+  CheckInverseStep(u, w, parameters);
   if (w.planes == 0)
   {
     return 0;
   }
-  WarpSweep sweep;
-  sweep.u = u;
-  sweep.v = w;
-  sweep.output = w;
-  sweep.first = w.firstPlane;
-  sweep.end = w.EndPlane();
-  sweep.keep = 1 - parameters.damping;
-  sweep.gain = -parameters.damping;
-  sweep.border = parameters.border;
-  sweep.boundAlongZ = parameters.boundAlongZ >= 0 ? parameters.boundAlongZ : float(MeasureWarp(w, threads).largest[2]);
+  WarpSweep sweep = DescribeInverseStep(u, w, parameters);
+  if (parameters.boundAlongZ < 0)
+  {
+    sweep.boundAlongZ = float(MeasureWarp(w, threads).largest[2]);
+  }
   return std::sqrt(RunWarpSweep(sweep, true, threads));
 }
 
@@ -101,7 +80,7 @@ InvertWarp(const WarpView<const float> & u,
            const InverseParameters &     parameters,
            unsigned                      threads)
 {
-  CheckWarps(u, w);
+  CheckInverse(u, w);
   Require(parameters.tolerance >= 0, "the tolerance of an inverse must not be negative");
 
   InverseStepParameters step;
@@ -138,25 +117,13 @@ RefineInverse(const WarpView<const float> & u,
               const InverseRefinement &     refinement,
               unsigned                      threads)
 {
-  CheckWarps(u, w);
-  Require(refinement.tolerance > 0 && refinement.iterations >= 0, "the tolerance of an inverse must be positive");
+  CheckRefinement(u, w, refinement);
   const double bound =
     refinement.boundAlongZ >= 0 ? double(refinement.boundAlongZ) : MeasureWarp(u, threads).largest[2] * RoundingRoom;
-  RequirePlanes(u, w.firstPlane, w.EndPlane(), CompositionHalo(float(bound)), "the warp to invert");
+  CheckRefinementBound(u, w, bound);
 
-  const Extent & domain = u.domain;
-  WarpPlanes     planes;
-  for (int c = 0; c < 3; ++c)
-  {
-    planes.component[c] = u.component[c];
-  }
-  planes.size[0] = domain.x;
-  planes.size[1] = domain.y;
-  planes.size[2] = domain.z;
-  planes.firstPlane = u.firstPlane;
-  planes.rowStride = u.rowStride;
-  planes.planeStride = u.planeStride;
-
+  const Extent &      domain = u.domain;
+  const WarpPlanes    planes = DescribePlanes(u);
   const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
   std::vector<double> largest(std::size_t(w.planes), 0.0);
   ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
@@ -169,25 +136,20 @@ RefineInverse(const WarpView<const float> & u,
       {
         const double at[3] = { double(x), double(y), double(z) };
         double       found[3] = { rows[0][x], rows[1][x], rows[2][x] };
-        if (!(SquaredLength(found) < 1e16) || !(std::abs(found[2]) <= bound))
+        if (!CanRefine(found, bound))
         {
           continue;
         }
         double squared = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, found);
-        // A start on the wrong side of a crease leads nowhere. Neighbors, which came before, are on the right one.
+        // Neighbors that came before: on the left, and in the row above.
+        const std::int64_t shifts[2] = { x > 0 ? 1 : 0, y > 0 ? w.rowStride : 0 };
         for (int other = 0; other < 2 && squared > tolerance; ++other)
         {
-          const std::int64_t shift = other == 0 ? (x > 0 ? 1 : 0) : (y > 0 ? w.rowStride : 0);
-          double             start[3] = { rows[0][x - shift], rows[1][x - shift], rows[2][x - shift] };
-          if (shift == 0 || !(SquaredLength(start) < 1e16) || !(std::abs(start[2]) <= bound))
+          const std::int64_t neighbor = x - shifts[other];
+          double             start[3] = { rows[0][neighbor], rows[1][neighbor], rows[2][neighbor] };
+          if (shifts[other] > 0)
           {
-            continue;
-          }
-          const double reached = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, start);
-          if (reached < squared)
-          {
-            squared = reached;
-            std::copy(start, start + 3, found);
+            RefineFromNeighbor(planes, at, bound, tolerance, refinement.iterations, start, found, squared);
           }
         }
         worst = squared > worst ? squared : worst;

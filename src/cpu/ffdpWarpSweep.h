@@ -45,8 +45,8 @@ struct WarpSweep
   float                 boundAlongZ = 0; ///< of |step v_z|, where that is finite
   WarpBorder            border = WarpBorder::Zero;
 
-  /** Where there is no v to read: writes component c of its row y of plane z. */
-  std::function<void(int c, std::int64_t y, std::int64_t z, float * row)> provide;
+  /** Where there is no v to read: writes the three components of its row y of plane z. */
+  std::function<void(std::int64_t y, std::int64_t z, float * const * rows)> provide;
 };
 
 /** Returns the largest finite |v(x) + u(x + step v(x))|^2 if `wantResidual`, or else 0. */

@@ -49,7 +49,7 @@ LargestFinite(const float * values, int count, float largest)
     FFDP_SIMD
     for (int k = 0; k < lanes; ++k)
     {
-      const float value = values[i + k] <= 3.402823466e+38f ? values[i + k] : 0.0f;
+      const float value = FiniteOrZero(values[i + k]);
       lane[k] = value > lane[k] ? value : lane[k];
     }
   }
@@ -58,12 +58,6 @@ LargestFinite(const float * values, int count, float largest)
     largest = lane[k] > largest ? lane[k] : largest;
   }
   return largest;
-}
-
-inline float
-MagnitudeOf(float value)
-{
-  return value < 0 ? -value : value;
 }
 
 /** Locate `count` voxels from (firstX, y), a multiple of 16: those beyond the row end up at its last voxel. Returns the
@@ -78,40 +72,31 @@ LocateBlock(const WarpPlane & plane,
             WarpCells & cells)
 {
   // In voxels, how far beyond the last voxel on either side a position is still distinguished.
-  const int   margin = plane.edge ? 0 : 1;
-  const int   ownY = int(y);
-  const int   ownZ = int(plane.z);
-  const int   lastX = int(plane.domain.x) - 1 - int(firstX);
-  const int   lastY = int(plane.domain.y) - 1 - ownY;
-  const int   lastZ = int(plane.domain.z) - 1 - ownZ;
-  const float lowX = float(-margin - int(firstX)), highX = float(lastX + margin);
-  const float lowY = float(-margin - ownY), highY = float(lastY + margin);
-  const float lowZ = float(-margin - ownZ), highZ = float(lastZ + margin);
-  const int   reach = int(plane.reach);
-  const float bound = plane.boundAlongZ;
-  const float step = plane.step;
-  float       alongZ[WarpBlock];
+  const int       margin = plane.edge ? 0 : 1;
+  const int       ownY = int(y);
+  const int       ownZ = int(plane.z);
+  const AxisRange xs = RangeAround(int(firstX), int(plane.domain.x), margin);
+  const AxisRange ys = RangeAround(ownY, int(plane.domain.y), margin);
+  const AxisRange zs = RangeAround(ownZ, int(plane.domain.z), margin);
+  const int       reach = int(plane.reach);
+  const float     bound = plane.boundAlongZ;
+  const float     step = plane.step;
+  float           alongZ[WarpBlock];
   FFDP_SIMD
   for (int i = 0; i < count; ++i)
   {
-    const AxisCell xCell = LocateAlongAxis(step * v[0][i], lowX - float(i), highX - float(i), lastX - i);
-    const AxisCell yCell = LocateAlongAxis(step * v[1][i], lowY, highY, lastY);
-    const float    dz = step * v[2][i];
-    const float    magnitude = MagnitudeOf(dz);
-    alongZ[i] = magnitude;
-    const AxisCell zCell = LocateAlongAxis(magnitude <= bound ? dz : 0.0f, lowZ, highZ, lastZ);
-    // The other two axes have a margin of zeros in memory; along z a plane that is outside has no weight.
-    const float lowerZ = (zCell.lower < -ownZ ? 0.0f : 1.0f) * (1 - zCell.weight);
-    const float upperZ = (zCell.lower < lastZ ? 1.0f : 0.0f) * zCell.weight;
-    const float lowerY = 1 - yCell.weight;
-    cells.x[i] = int(firstX) + 1 + i + xCell.lower;
-    cells.y[i] = ownY + 1 + yCell.lower;
-    cells.z[i] = reach + zCell.lower;
-    cells.weight[0][i] = lowerY * lowerZ;
-    cells.weight[1][i] = yCell.weight * lowerZ;
-    cells.weight[2][i] = lowerY * upperZ;
-    cells.weight[3][i] = yCell.weight * upperZ;
-    cells.upperX[i] = xCell.weight;
+    const AxisRange own{ xs.low - float(i), xs.high - float(i), xs.first - i, xs.last - i };
+    const float     dz = step * v[2][i];
+    const WarpCell  cell = LocateInWarp(step * v[0][i], step * v[1][i], dz, bound, own, ys, zs);
+    alongZ[i] = MagnitudeOf(dz);
+    cells.x[i] = int(firstX) + 1 + i + cell.x;
+    cells.y[i] = ownY + 1 + cell.y;
+    cells.z[i] = reach + cell.z;
+    cells.weight[0][i] = cell.weight00;
+    cells.weight[1][i] = cell.weight10;
+    cells.weight[2][i] = cell.weight01;
+    cells.weight[3][i] = cell.weight11;
+    cells.upperX[i] = cell.upperX;
   }
   return LargestFinite(alongZ, count, largest);
 }
@@ -162,19 +147,21 @@ InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, fl
     const std::int64_t offset = cells.y[i] * rowStride + std::int64_t(cells.x[i]) * WarpPlane::PackedFloats;
     const float *      lower = plane.packed[cells.z[i]] + offset;
     const float *      upper = plane.packed[cells.z[i] + 1] + offset;
-    float              ends[8];
+    WarpCell           cell{};
+    cell.weight00 = cells.weight[0][i];
+    cell.weight10 = cells.weight[1][i];
+    cell.weight01 = cells.weight[2][i];
+    cell.weight11 = cells.weight[3][i];
+    cell.upperX = cells.upperX[i];
+    float ends[8];
     FFDP_SIMD
     for (int k = 0; k < 8; ++k)
     {
-      float end = lower[k] * cells.weight[0][i];
-      end += lower[rowStride + k] * cells.weight[1][i];
-      end += upper[k] * cells.weight[2][i];
-      ends[k] = end + upper[rowStride + k] * cells.weight[3][i];
+      ends[k] = WeighRows(cell, lower[k], lower[rowStride + k], upper[k], upper[rowStride + k]);
     }
-    const float lowerX = 1.0f - cells.upperX[i];
     for (int c = 0; c < 3; ++c)
     {
-      sample[c][i] = ends[c] * lowerX + ends[4 + c] * cells.upperX[i];
+      sample[c][i] = WeighEnds(cell, ends[c], ends[4 + c]);
     }
   }
 }
@@ -226,10 +213,7 @@ WarpRows(const WarpPlane & plane, WarpRowsResult & result)
         FFDP_SIMD
         for (int i = 0; i < count; ++i)
         {
-          const float dx = v[0][i] + sample[0][i];
-          const float dy = v[1][i] + sample[1][i];
-          const float dz = v[2][i] + sample[2][i];
-          residual[i] = dx * dx + dy * dy + dz * dz;
+          residual[i] = SquaredResidual(v[0][i], v[1][i], v[2][i], sample[0][i], sample[1][i], sample[2][i]);
         }
         result.residual = LargestFinite(residual, WarpBlock, result.residual);
       }

@@ -1,16 +1,21 @@
 # The CUDA backend: compiled by NVIDIA's compiler into the library, and by the host's for the harness of test/cuda-host.
 set(FFDP_CUDA_KERNELS
+  ffdpCudaAdam.cu
+  ffdpCudaComposition.cu
   ffdpCudaCorrelationMarch.cu
   ffdpCudaCorrelationSums.cu
   ffdpCudaCorrelationTile.cu
   ffdpCudaDownsample.cu
+  ffdpCudaGaussian.cu
   ffdpCudaIntensityHistogram.cu
+  ffdpCudaInverse.cu
   ffdpCudaJacobian.cu
   ffdpCudaJointHistogram.cu
   ffdpCudaLocalCorrelation.cu
   ffdpCudaMaskCount.cu
   ffdpCudaMeanSquares.cu
   ffdpCudaMutualInformationGradient.cu
+  ffdpCudaOldPlanes.cu
   ffdpCudaRadixSort.cu
   ffdpCudaSampler.cu
   ffdpCudaSamplerAdjoint.cu

@@ -52,17 +52,19 @@ CompositiveWarp::CompositiveWarp(Backend &                     backend,
   }
   m_Adam.beta1 = m_Parameters.beta1;
   m_Adam.beta2 = m_Parameters.beta2;
-  std::copy(m_Parameters.axisWeight, m_Parameters.axisWeight + 3, m_Adam.axisScale);
+  for (int c = 0; c < 3; ++c)
+  {
+    m_Adam.axisScale[c] = m_Parameters.axisWeight[c] / m_AxisScale[c]; // per voxel to per length
+  }
 
-  // The largest of all directions is scaled to the learning rate; what moves along z is that, by its weight, at most.
-  const double farthest = 1.01 * AdamStepScale(1, parameters.learningRate) *
-                          std::max(1.0, std::abs(m_Parameters.axisWeight[2])) / m_AxisScale[2];
+  // The largest of all directions is scaled to the learning rate; what moves along z is that at most.
+  const double       farthest = 1.01 * AdamStepScale(1, parameters.learningRate) / m_AxisScale[2];
   const std::int64_t halo =
     std::max(CompositionHalo(float(farthest)), std::int64_t(GaussianRadius(parameters.warpSigma[2])));
   m_Warp.slab = this->StartOrZero(std::move(start), halo);
   m_Opposite.slab = withOpposite ? this->StartOrZero(std::move(opposite), halo) : Slab();
   m_First = Slab(backend, communicator, domain, 3);
-  m_Second = Slab(backend, communicator, domain, 3);
+  m_Second = Slab(backend, communicator, domain, 1);
   m_First.FillZero();
   m_Second.FillZero();
 }
@@ -142,9 +144,9 @@ CompositiveWarp::Begin()
 }
 
 void
-CompositiveWarp::Take(const WarpView<float> & gradient)
+CompositiveWarp::Take(const WarpView<const float> & gradient)
 {
-  m_Norm = std::max(m_Norm, m_Backend.AdamStep(gradient, m_First.Warp(), m_Second.Warp(), m_Adam));
+  m_Norm = std::max(m_Norm, m_Backend.AdamStep(gradient, m_First.Warp(), m_Second.Volume(), m_Adam));
 }
 
 void
@@ -169,7 +171,7 @@ CompositiveWarp::Move(MovingWarp & warp, double scale)
   composition.largestDirection = m_Norm;
   for (int c = 0; c < 3; ++c)
   {
-    composition.stepScale[c] = scale * m_Parameters.axisWeight[c] / m_AxisScale[c];
+    composition.stepScale[c] = scale / m_AxisScale[c];
   }
   GaussianParameters smoothing;
   std::copy(m_Parameters.warpSigma, m_Parameters.warpSigma + 3, smoothing.sigma);
@@ -179,7 +181,7 @@ CompositiveWarp::Move(MovingWarp & warp, double scale)
   if (!warp.slab.IsEmpty())
   {
     m_Backend.ComposeAdamStep(
-      warp.slab.Warp(), owned.first, owned.end - owned.first, m_First.Warp(), m_Second.Warp(), m_Adam, composition);
+      warp.slab.Warp(), owned.first, owned.end - owned.first, m_First.Warp(), m_Second.Volume(), m_Adam, composition);
   }
   this->RefreshHalo(warp);
   if (!warp.slab.IsEmpty())

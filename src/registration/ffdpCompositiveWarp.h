@@ -41,9 +41,9 @@ struct DeformationParameters
 /** A warp u of the fixed grid, the state of its optimizer, and the step: compositive Adam. With an opposite, a second
  * warp r takes the same steps the other way: u <- u o (id + v), r <- r o (id - v).
  *
- * Memory: a warp or two, and two moments: nine or twelve floats per voxel. A step is taken in two goes: the gradient is
- * put into the moments some planes at a time (Take), and the step is computed again from these once the largest one is
- * known (Finish). So no gradient of the size of the image is kept. */
+ * Memory: a warp or two, a first moment and a second one: seven or ten floats per voxel. A step is taken in two goes:
+ * the gradient is put into the moments some planes at a time (Take), and the step is computed again from these once the
+ * largest one is known (Finish). So no gradient of the size of the image is kept. */
 class CompositiveWarp
 {
 public:
@@ -92,7 +92,7 @@ public:
   void
   Begin();
   void
-  Take(const WarpView<float> & gradient);
+  Take(const WarpView<const float> & gradient);
   void
   Finish();
 
@@ -135,7 +135,7 @@ private:
   Extent                m_Domain;
   double                m_AxisScale[3]; ///< edge of a voxel by the shortest edge
   MovingWarp            m_Warp, m_Opposite;
-  Slab                  m_First, m_Second; ///< moments
+  Slab                  m_First, m_Second; ///< moments; three components and one
   AdamParameters        m_Adam;
   std::int64_t          m_Steps = 0;
   double                m_Norm = 0; ///< of the directions that Take() has seen

@@ -43,11 +43,11 @@ MostVoxels(const Extent & size, int ranks)
   return MostPlanes(size, ranks) * double(size.x * size.y);
 }
 
-/** Floats per voxel that a deformable stage keeps: warps and two moments. */
+/** Floats per voxel that a deformable stage keeps: warps, a first moment and a second one. */
 double
 StateFloats(Kind kind)
 {
-  return kind == Kind::SyN ? 12 : 9;
+  return kind == Kind::SyN ? 10 : 7;
 }
 
 /** Shrunk copies of the images; none where a level is the image itself. */

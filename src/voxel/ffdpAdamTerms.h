@@ -28,7 +28,7 @@ namespace ffdp
 /** AdamParameters as the factors that a voxel needs. */
 struct AdamFactors
 {
-  float gradientScale = 1;
+  float gradientScale[3] = { 1, 1, 1 };
   float keepFirst = 0;     ///< beta1
   float addFirst = 0;      ///< 1 - beta1
   float keepSecond = 0;    ///< beta2
@@ -38,21 +38,25 @@ struct AdamFactors
   float epsilon = 0;
 };
 
-/** The direction that the moments of one component give. */
+/** What the first moments of a voxel are multiplied with to give its direction. */
 FFDP_VOXEL_INLINE float
-AdamDirectionOfMoments(const AdamFactors & factors, float first, float second)
+AdamGain(const AdamFactors & factors, float second)
 {
-  return (factors.correctFirst * first) / (std::sqrt(factors.correctSecond * second) + factors.epsilon);
+  return factors.correctFirst / (std::sqrt(factors.correctSecond * second) + factors.epsilon);
 }
 
-/** Updates both moments of one component and returns its direction. */
+/** The second moment of a voxel, updated with the square of its scaled gradient. */
 FFDP_VOXEL_INLINE float
-AdamDirection(const AdamFactors & factors, float gradient, float & first, float & second)
+AdamSecondMoment(const AdamFactors & factors, float second, float squaredGradient)
 {
-  const float g = factors.gradientScale * gradient;
-  first = factors.keepFirst * first + factors.addFirst * g;
-  second = factors.keepSecond * second + factors.addSecond * (g * g);
-  return AdamDirectionOfMoments(factors, first, second);
+  return factors.keepSecond * second + factors.addSecond * squaredGradient;
+}
+
+/** The first moment of a component, updated with its scaled gradient. */
+FFDP_VOXEL_INLINE float
+AdamFirstMoment(const AdamFactors & factors, float first, float scaledGradient)
+{
+  return factors.keepFirst * first + factors.addFirst * scaledGradient;
 }
 
 } // namespace ffdp

@@ -170,6 +170,39 @@ RefineInverseVoxel(const WarpPlanes & u,
   return squared;
 }
 
+/** Newton's method can start from w: it is finite, and within the bound. */
+FFDP_VOXEL_INLINE bool
+CanRefine(const double (&w)[3], double boundAlongZ)
+{
+  return SquaredLength(w) < 1e16 && std::abs(w[2]) <= boundAlongZ;
+}
+
+/** For a voxel that is still at `squared`: a start on the wrong side of a crease leads nowhere, and a neighbor's
+ * displacement may be on the right one. Keeps what it leads to if that is better. */
+FFDP_VOXEL_INLINE void
+RefineFromNeighbor(const WarpPlanes & u,
+                   const double (&x)[3],
+                   double boundAlongZ,
+                   double tolerance,
+                   int    iterations,
+                   double (&start)[3],
+                   double (&w)[3],
+                   double & squared)
+{
+  if (CanRefine(start, boundAlongZ))
+  {
+    const double reached = RefineInverseVoxel(u, x, boundAlongZ, tolerance, iterations, start);
+    if (reached < squared)
+    {
+      squared = reached;
+      for (int c = 0; c < 3; ++c)
+      {
+        w[c] = start[c];
+      }
+    }
+  }
+}
+
 } // namespace ffdp
 
 #endif

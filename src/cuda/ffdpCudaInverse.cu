@@ -1,0 +1,228 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpCudaInverse.h"
+
+#include "ffdpCudaComposition.h"
+#include "ffdpCudaWarpSweep.h"
+#include "ffdpInverseArguments.h"
+
+#include <climits>
+#include <cmath>
+
+/** IterateInverse: 48 bytes per voxel, see ffdpCudaWarpSweep.h.
+ *
+ * RefineInverse: 44 bytes per voxel (u, w read and written, a residual), and arithmetic in double that outweighs them
+ * by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to go, and 128
+ * leaves each thread the registers that a matrix and two vectors of doubles need.
+ *
+ * On the processor a voxel that fails may start again from the neighbors on its left and above, as they are when they
+ * are done. All first attempts are independent of each other, and so are the second ones of voxels on one diagonal
+ * x + y of a plane: a block does the diagonals of its plane in order, between the first and the last that has failures.
+ */
+namespace ffdp
+{
+namespace cuda
+{
+namespace
+{
+
+constexpr unsigned DiagonalBlock = 128;
+
+struct Refinement
+{
+  WarpPlanes      u;
+  WarpView<float> w; ///< its planes are done
+  double          bound;
+  double          tolerance;
+  int             iterations;
+};
+
+/** The diagonals of a plane on which voxels failed. */
+struct FailedDiagonals
+{
+  int first = INT_MAX;
+  int last = -1;
+};
+
+/** The three components at `offset` from the first voxel. */
+__device__ inline void
+LoadVector(const WarpView<float> & w, std::int64_t offset, double (&vector)[3])
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    vector[c] = w.component[c][offset];
+  }
+}
+
+__device__ inline void
+StoreVector(const WarpView<float> & w, std::int64_t offset, const double (&vector)[3])
+{
+  for (int c = 0; c < 3; ++c)
+  {
+    w.component[c][offset] = float(vector[c]);
+  }
+}
+
+/** `left` gets the squared residuals of the voxels that failed, 0 of the others. */
+__global__ void
+__launch_bounds__(RowBlockWidth)
+  RefineKernel(Refinement refinement, double * left, FailedDiagonals * failed, unsigned long long * largest)
+{
+  const WarpView<float> & w = refinement.w;
+  double                  worst = 0;
+  ForEachVoxel(w, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    const std::int64_t plane = z - w.firstPlane;
+    const std::int64_t offset = plane * w.planeStride + y * w.rowStride + x;
+    const double       at[3] = { double(x), double(y), double(z) };
+    double             found[3];
+    double             squared = 0;
+    LoadVector(w, offset, found);
+    if (CanRefine(found, refinement.bound))
+    {
+      squared =
+        RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, found);
+      StoreVector(w, offset, found);
+    }
+    const bool fails = squared > refinement.tolerance;
+    left[(plane * w.domain.y + y) * w.domain.x + x] = fails ? squared : 0;
+    if (fails)
+    {
+      atomicMin(&failed[plane].first, int(x + y));
+      atomicMax(&failed[plane].last, int(x + y));
+    }
+    else
+    {
+      worst = squared > worst ? squared : worst;
+    }
+  });
+  RaiseToLargest(worst, largest);
+}
+
+/** One block per plane: what the voxels that failed reach from their neighbors. */
+__global__ void
+__launch_bounds__(DiagonalBlock) RefineFromNeighborsKernel(Refinement              refinement,
+                                                           const double *          left,
+                                                           const FailedDiagonals * failed,
+                                                           unsigned long long *    largest)
+{
+  const WarpView<float> & w = refinement.w;
+  double                  worst = 0;
+  for (std::int64_t plane = blockIdx.x; plane < w.planes; plane += gridDim.x)
+  {
+    for (std::int64_t diagonal = failed[plane].first; diagonal <= failed[plane].last; ++diagonal)
+    {
+      const std::int64_t firstX = diagonal < w.domain.y ? 0 : diagonal - w.domain.y + 1;
+      const std::int64_t endX = diagonal < w.domain.x ? diagonal + 1 : w.domain.x;
+      for (std::int64_t x = firstX + threadIdx.x; x < endX; x += DiagonalBlock)
+      {
+        const std::int64_t y = diagonal - x;
+        double             squared = left[(plane * w.domain.y + y) * w.domain.x + x];
+        if (squared > refinement.tolerance)
+        {
+          const std::int64_t offset = plane * w.planeStride + y * w.rowStride + x;
+          const double       at[3] = { double(x), double(y), double(w.firstPlane + plane) };
+          const std::int64_t shifts[2] = { x > 0 ? 1 : 0, y > 0 ? w.rowStride : 0 };
+          double             found[3] = { 0, 0, 0 };
+          const double       before = squared;
+#pragma unroll 1
+          for (int other = 0; other < 2 && squared > refinement.tolerance; ++other)
+          {
+            const std::int64_t shift = other == 0 ? shifts[0] : shifts[1];
+            double             start[3];
+            LoadVector(w, offset - shift, start);
+            if (shift > 0)
+            {
+              RefineFromNeighbor(
+                refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, start, found, squared);
+            }
+          }
+          if (squared < before)
+          {
+            StoreVector(w, offset, found);
+          }
+          worst = squared > worst ? squared : worst;
+        }
+      }
+      __syncthreads(); // the next diagonal starts from this one
+    }
+  }
+  RaiseToLargest(worst, largest);
+}
+
+} // namespace
+
+float
+IterateInverse(Device &                      device,
+               const WarpView<const float> & u,
+               const WarpView<float> &       w,
+               const InverseStepParameters & parameters)
+{
+  CheckInverseStep(u, w, parameters);
+  if (w.planes == 0)
+  {
+    return 0;
+  }
+  WarpSweep sweep = DescribeInverseStep(u, w, parameters);
+  if (parameters.boundAlongZ < 0)
+  {
+    sweep.boundAlongZ = LargestMagnitude(device, w.Component(2));
+  }
+  return std::sqrt(RunWarpSweep<true>(device, sweep, GivenVectors{ w }, DefaultGroupBytes));
+}
+
+float
+RefineInverse(Device &                      device,
+              const WarpView<const float> & u,
+              const WarpView<float> &       w,
+              const InverseRefinement &     parameters,
+              std::size_t                   groupBytes)
+{
+  CheckRefinement(u, w, parameters);
+  const double bound = parameters.boundAlongZ >= 0 ? double(parameters.boundAlongZ)
+                                                   : double(LargestMagnitude(device, u.Component(2))) * RoundingRoom;
+  CheckRefinementBound(u, w, bound);
+  if (w.planes == 0)
+  {
+    return 0;
+  }
+  Refinement refinement;
+  refinement.u = DescribePlanes(u);
+  refinement.bound = bound;
+  refinement.tolerance = double(parameters.tolerance) * double(parameters.tolerance);
+  refinement.iterations = parameters.iterations;
+
+  const std::int64_t         planeVoxels = w.domain.x * w.domain.y;
+  const std::int64_t         group = PlanesPerGroup(w.planes, planeVoxels * std::int64_t(sizeof(double)), groupBytes);
+  const DeviceBuffer<double> left(device, group * planeVoxels);
+  const DoubleMaxima         largest(device, 1);
+  for (std::int64_t first = w.firstPlane; first < w.EndPlane(); first += group)
+  {
+    refinement.w = w.Planes(first, std::min(group, w.EndPlane() - first));
+    const DeviceBuffer<FailedDiagonals> failed(device, std::vector<FailedDiagonals>(std::size_t(refinement.w.planes)));
+    Launch(
+      device, FewRowsOf(device, refinement.w), RefineKernel, refinement, left.Data(), failed.Data(), largest.Bits());
+    LaunchShape planes;
+    planes.block = dim3(DiagonalBlock);
+    planes.grid = dim3(unsigned(std::min<std::int64_t>(refinement.w.planes, MostBlocks)));
+    Launch(device, planes, RefineFromNeighborsKernel, refinement, left.Data(), failed.Data(), largest.Bits());
+  }
+  return float(std::sqrt(largest.ToHost()[0]));
+}
+
+} // namespace cuda
+} // namespace ffdp
