@@ -23,11 +23,13 @@
 #include "ffdpDownsample.h"
 #include "ffdpFoldRepair.h"
 #include "ffdpGaussian.h"
+#include "ffdpImageGradient.h"
 #include "ffdpInverse.h"
 #include "ffdpJacobian.h"
 #include "ffdpLocalCorrelation.h"
 #include "ffdpMeanSquares.h"
 #include "ffdpMutualInformation.h"
+#include "ffdpRangeGuard.h"
 #include "ffdpSampler.h"
 #include "ffdpStatistics.h"
 #include "ffdpWarpGrid.h"
@@ -152,6 +154,26 @@ public:
   CombineMasks(const VolumeView<const float> &  fixed,
                const VolumeView<const float> &  moved,
                const VolumeView<std::uint8_t> & mask) = 0;
+
+  /** valid(x) = 1 where neither image is NaN and both masks, if given, are at least 1/2. Returns how many are, by
+   * plane. */
+  virtual std::vector<std::int64_t>
+  FindValid(const VolumeView<const float> &  fixed,
+            const VolumeView<const float> &  moving,
+            const VolumeView<const float> &  fixedMask,
+            const VolumeView<const float> &  movingMask,
+            const VolumeView<std::uint8_t> & valid) = 0;
+  virtual void
+  PullIntoRange(const VolumeView<float> & volume, const RangeGuard & guard) = 0;
+  virtual std::vector<MapGradient>
+  ImageGradient(const VolumeView<const float> & image,
+                const CompositeMap &            map,
+                const WarpInput &               u,
+                const ImageDifferences &        differences,
+                const VolumeView<const float> & weights,
+                const std::array<double, 9> &   C,
+                const WarpOutput &              derivative,
+                bool                            moments) = 0;
 
   virtual void
   Scale(const VolumeView<float> & volume, float factor) = 0;

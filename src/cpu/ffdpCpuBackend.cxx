@@ -199,6 +199,60 @@ public:
     });
   }
 
+  std::vector<std::int64_t>
+  FindValid(const VolumeView<const float> &  fixed,
+            const VolumeView<const float> &  moving,
+            const VolumeView<const float> &  fixedMask,
+            const VolumeView<const float> &  movingMask,
+            const VolumeView<std::uint8_t> & valid) override
+  {
+    std::vector<std::int64_t> counts(std::size_t(valid.planes), 0);
+    this->CombineMasks(fixedMask, movingMask, valid);
+    ParallelFor(valid.planes, m_Threads, [&](std::int64_t plane, unsigned) {
+      const std::int64_t z = valid.firstPlane + plane;
+      for (std::int64_t y = 0; y < valid.domain.y; ++y)
+      {
+        const float *  f = fixed.Row(y, z);
+        const float *  m = moving.Row(y, z);
+        std::uint8_t * to = valid.Row(y, z);
+        for (std::int64_t x = 0; x < valid.domain.x; ++x)
+        {
+          to[x] = to[x] != 0 && f[x] == f[x] && m[x] == m[x] ? 1 : 0;
+          counts[std::size_t(plane)] += to[x];
+        }
+      }
+    });
+    return counts;
+  }
+  void
+  PullIntoRange(const VolumeView<float> & volume, const RangeGuard & guard) override
+  {
+    ParallelFor(volume.planes, m_Threads, [&](std::int64_t plane, unsigned) {
+      for (std::int64_t y = 0; y < volume.domain.y; ++y)
+      {
+        float * row = volume.Row(y, volume.firstPlane + plane);
+        for (std::int64_t x = 0; x < volume.domain.x; ++x)
+        {
+          const bool justBelow = row[x] < guard.low && row[x] >= guard.lowest;
+          const bool justAbove = row[x] > guard.high && row[x] <= guard.highest;
+          row[x] = justBelow ? guard.low : justAbove ? guard.high : row[x];
+        }
+      }
+    });
+  }
+  std::vector<MapGradient>
+  ImageGradient(const VolumeView<const float> & image,
+                const CompositeMap &            map,
+                const WarpInput &               u,
+                const ImageDifferences &        differences,
+                const VolumeView<const float> & weights,
+                const std::array<double, 9> &   C,
+                const WarpOutput &              derivative,
+                bool                            moments) override
+  {
+    return ffdp::ImageGradient(image, map, u, differences, weights, C, derivative, moments, m_Threads);
+  }
+
   void
   Scale(const VolumeView<float> & volume, float factor) override
   {

@@ -7,6 +7,7 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaCorrelationTile.cu
   ffdpCudaDownsample.cu
   ffdpCudaGaussian.cu
+  ffdpCudaImageGradient.cu
   ffdpCudaIntensityHistogram.cu
   ffdpCudaInverse.cu
   ffdpCudaJacobian.cu

@@ -22,6 +22,7 @@
 #include "ffdpCudaDownsample.h"
 #include "ffdpCudaFoldRepair.h"
 #include "ffdpCudaGaussian.h"
+#include "ffdpCudaImageGradient.h"
 #include "ffdpCudaInverse.h"
 #include "ffdpCudaJacobian.h"
 #include "ffdpCudaLocalCorrelation.h"
@@ -204,6 +205,33 @@ public:
                const VolumeView<std::uint8_t> & mask) override
   {
     cuda::CombineMasks(m_Device, fixed, moved, mask);
+  }
+
+  std::vector<std::int64_t>
+  FindValid(const VolumeView<const float> &  fixed,
+            const VolumeView<const float> &  moving,
+            const VolumeView<const float> &  fixedMask,
+            const VolumeView<const float> &  movingMask,
+            const VolumeView<std::uint8_t> & valid) override
+  {
+    return cuda::FindValid(m_Device, fixed, moving, fixedMask, movingMask, valid);
+  }
+  void
+  PullIntoRange(const VolumeView<float> & volume, const RangeGuard & guard) override
+  {
+    cuda::PullIntoRange(m_Device, volume, guard);
+  }
+  std::vector<MapGradient>
+  ImageGradient(const VolumeView<const float> & image,
+                const CompositeMap &            map,
+                const WarpInput &               u,
+                const ImageDifferences &        differences,
+                const VolumeView<const float> & weights,
+                const std::array<double, 9> &   C,
+                const WarpOutput &              derivative,
+                bool                            moments) override
+  {
+    return cuda::ImageGradient(m_Device, image, map, u, differences, weights, C, derivative, moments);
   }
 
   void

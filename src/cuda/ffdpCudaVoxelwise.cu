@@ -19,8 +19,8 @@
 
 #include "ffdpCudaRows.h"
 
-/** Bytes per voxel: Scale 8 (read, write), Add 12, CombineMasks 9. Nothing is reused, so the rows of
- * ffdpCudaRows.h are the block shape: they coalesce, which is all there is to gain. */
+/** Bytes per voxel: Scale 8 (read, write), Add 12, CombineMasks 9, FindValid 9 to 17, PullIntoRange 8. Nothing is
+ * reused, so the rows of ffdpCudaRows.h are the block shape: they coalesce, which is all there is to gain. */
 namespace ffdp
 {
 namespace cuda
@@ -47,6 +47,49 @@ CombineMasksKernel(VolumeView<const float> fixed, VolumeView<const float> moved,
     const bool insideFixed = !fixed || fixed.Row(y, z)[x] >= 0.5f;
     const bool insideMoved = !moved || moved.Row(y, z)[x] >= 0.5f;
     mask.Row(y, z)[x] = insideFixed && insideMoved ? 1 : 0;
+  });
+}
+
+/** Counts go to their plane as integers, which no order of addition changes: one atomic per warp. */
+__global__ void
+FindValidKernel(VolumeView<const float>  fixed,
+                VolumeView<const float>  moving,
+                VolumeView<const float>  fixedMask,
+                VolumeView<const float>  movingMask,
+                VolumeView<std::uint8_t> valid,
+                unsigned long long *     counts)
+{
+  const std::int64_t x = std::int64_t(blockIdx.x) * RowBlockWidth + threadIdx.x;
+  for (std::int64_t z = valid.firstPlane + blockIdx.z; z < valid.EndPlane(); z += gridDim.z)
+  {
+    for (std::int64_t y = blockIdx.y; y < valid.domain.y; y += gridDim.y)
+    {
+      bool isValid = false;
+      if (x < valid.domain.x)
+      {
+        const float f = fixed.Row(y, z)[x], m = moving.Row(y, z)[x];
+        isValid = f == f && m == m && (!fixedMask || fixedMask.Row(y, z)[x] >= 0.5f) &&
+                  (!movingMask || movingMask.Row(y, z)[x] >= 0.5f);
+        valid.Row(y, z)[x] = isValid ? 1 : 0;
+      }
+      const unsigned votes = __ballot_sync(0xffffffffu, isValid);
+      if (threadIdx.x % 32 == 0 && votes != 0)
+      {
+        atomicAdd(counts + (z - valid.firstPlane), static_cast<unsigned long long>(__popc(votes)));
+      }
+    }
+  }
+}
+
+__global__ void
+PullIntoRangeKernel(VolumeView<float> volume, RangeGuard guard)
+{
+  ForEachVoxel(volume, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    float &     voxel = volume.Row(y, z)[x];
+    const float value = voxel;
+    const bool  justBelow = value < guard.low && value >= guard.lowest;
+    const bool  justAbove = value > guard.high && value <= guard.highest;
+    voxel = justBelow ? guard.low : justAbove ? guard.high : value;
   });
 }
 
@@ -79,6 +122,33 @@ CombineMasks(Device &                         device,
   if (mask.planes > 0)
   {
     Launch(device, RowsOf(mask), CombineMasksKernel, fixed, moved, mask);
+  }
+}
+
+std::vector<std::int64_t>
+FindValid(Device &                         device,
+          const VolumeView<const float> &  fixed,
+          const VolumeView<const float> &  moving,
+          const VolumeView<const float> &  fixedMask,
+          const VolumeView<const float> &  movingMask,
+          const VolumeView<std::uint8_t> & valid)
+{
+  DeviceBuffer<unsigned long long> counts(device, valid.planes);
+  if (valid.planes > 0)
+  {
+    counts.FillZero();
+    Launch(device, RowsOf(valid), FindValidKernel, fixed, moving, fixedMask, movingMask, valid, counts.Data());
+  }
+  const std::vector<unsigned long long> found = counts.ToHost();
+  return std::vector<std::int64_t>(found.begin(), found.end());
+}
+
+void
+PullIntoRange(Device & device, const VolumeView<float> & volume, const RangeGuard & guard)
+{
+  if (volume.planes > 0)
+  {
+    Launch(device, RowsOf(volume), PullIntoRangeKernel, volume, guard);
   }
 }
 

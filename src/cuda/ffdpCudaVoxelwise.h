@@ -19,6 +19,7 @@
 #define ffdpCudaVoxelwise_h
 
 #include "ffdpCudaDevice.h"
+#include "ffdpRangeGuard.h"
 #include "ffdpVolume.h"
 
 #include <cstdint>
@@ -40,6 +41,17 @@ CombineMasks(Device &                         device,
              const VolumeView<const float> &  fixed,
              const VolumeView<const float> &  moved,
              const VolumeView<std::uint8_t> & mask);
+
+std::vector<std::int64_t>
+FindValid(Device &                         device,
+          const VolumeView<const float> &  fixed,
+          const VolumeView<const float> &  moving,
+          const VolumeView<const float> &  fixedMask,
+          const VolumeView<const float> &  movingMask,
+          const VolumeView<std::uint8_t> & valid);
+
+void
+PullIntoRange(Device & device, const VolumeView<float> & volume, const RangeGuard & guard);
 
 } // namespace cuda
 } // namespace ffdp

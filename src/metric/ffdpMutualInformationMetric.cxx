@@ -18,10 +18,9 @@
 #include "ffdpImageMetric.h"
 #include "ffdpMetricPlanes.h"
 #include "ffdpParallel.h"
+#include "ffdpRangeGuard.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #define FFDP_KERNEL_FILE "ffdpMetricPlanesKernel.h"
@@ -32,39 +31,18 @@ namespace ffdp
 namespace
 {
 
-/** Interpolation among voxels of the lowest intensity can end one rounding below it. Such a sample must count as the
- * lowest intensity, not as one outside the range: a whole background would be lost. */
-class RangeGuard
+void
+PullIntoRange(const RangeGuard & guard, const VolumeView<float> & values, unsigned threads)
 {
-public:
-  explicit RangeGuard(const IntensityRange & range)
-    : m_Low(float(range.low))
-    , m_High(float(range.high))
-  {
-    const float largest = std::max(std::abs(m_Low), std::abs(m_High));
-    const float slack = 4 * std::numeric_limits<float>::epsilon() * largest;
-    m_Lowest = m_Low - slack;
-    m_Highest = m_High + slack;
-  }
-
-  void
-  Apply(const VolumeView<float> & values, unsigned threads) const
-  {
-    const auto kernel = FFDP_SELECT_KERNEL(PullIntoRange);
-    ParallelFor(values.planes, threads, [&](std::int64_t plane, unsigned) {
-      for (std::int64_t y = 0; y < values.domain.y; ++y)
-      {
-        kernel(values.Row(y, values.firstPlane + plane), values.domain.x, m_Lowest, m_Low, m_High, m_Highest);
-      }
-    });
-  }
-
-private:
-  float m_Low;
-  float m_High;
-  float m_Lowest;
-  float m_Highest;
-};
+  const auto kernel = FFDP_SELECT_KERNEL(PullIntoRange);
+  ParallelFor(values.planes, threads, [&](std::int64_t plane, unsigned) {
+    for (std::int64_t y = 0; y < values.domain.y; ++y)
+    {
+      float * const row = values.Row(y, values.firstPlane + plane);
+      kernel(row, values.domain.x, guard.lowest, guard.low, guard.high, guard.highest);
+    }
+  });
+}
 
 } // namespace
 
@@ -80,7 +58,7 @@ EvaluateMutualInformation(const MetricProblem &               problem,
 
   std::vector<std::unique_ptr<JointHistogram>> parts(ResolveThreads(problem.threads));
   SweepPlanes(problem, masked, [&](MetricPlanes & at, const PlaneRange &, unsigned worker, unsigned threads) {
-    guard.Apply(at.Moving(), threads);
+    PullIntoRange(guard, at.Moving(), threads);
     const JointHistogram part = ComputeJointHistogram(parameters, at.Fixed(), at.Moving(), at.Valid(), threads);
     if (parts[worker])
     {
@@ -111,7 +89,7 @@ EvaluateMutualInformation(const MetricProblem &               problem,
   {
     std::vector<MapGradient> moments(derivative.moments ? std::size_t(problem.grid.z) : 0);
     SweepPlanes(problem, masked, [&](MetricPlanes & at, const PlaneRange & range, unsigned, unsigned threads) {
-      guard.Apply(at.Moving(), threads);
+      PullIntoRange(guard, at.Moving(), threads);
       const VolumeView<float> weights = at.Weights();
       MutualInformationGradient(information, at.Fixed(), at.Moving(), at.Valid(), weights, {}, threads);
       const std::vector<MapGradient> m = at.Differentiate(weights, derivative, threads);

@@ -1,0 +1,44 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpCudaImageGradient_h
+#define ffdpCudaImageGradient_h
+
+#include "ffdpCudaDevice.h"
+#include "ffdpImageGradient.h"
+
+namespace ffdp
+{
+namespace cuda
+{
+
+/** As ffdp::ImageGradient(), of an image of floats; the bits are those of the processor. */
+std::vector<MapGradient>
+ImageGradient(Device &                        device,
+              const VolumeView<const float> & image,
+              const CompositeMap &            map,
+              const WarpInput &               u,
+              const ImageDifferences &        differences,
+              const VolumeView<const float> & weights,
+              const std::array<double, 9> &   C,
+              const WarpOutput &              derivative,
+              bool                            moments);
+
+} // namespace cuda
+} // namespace ffdp
+
+#endif
