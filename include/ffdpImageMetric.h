@@ -61,6 +61,10 @@ struct MetricImage
   WarpChain                      chain;  ///< if it has steps: `map` is its linear part, u are its residuals
   VolumeView<const std::uint8_t> mask;   ///< whole, inside where not 0; optional
   AffineMap                      toMask; ///< from voxels of the image to voxels of the mask
+
+  // For copies on a device: they are made anew when these change; 0: in each evaluation.
+  std::uint64_t version = 0;
+  std::uint64_t maskVersion = 0;
 };
 
 struct MetricProblem

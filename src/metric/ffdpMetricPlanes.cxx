@@ -72,7 +72,19 @@ BatchOf(const MetricProblem & problem, std::int64_t capacity)
            : capacity;
 }
 
-/** X' = a(X) for the map of X. */
+/** Moves what is held of planes `from` and later to the front of the buffer. */
+template <typename T>
+void
+MoveToFront(const AlignedBuffer<T> & buffer, std::int64_t from, std::int64_t count)
+{
+  if (buffer.Count() > 0)
+  {
+    std::memmove(buffer.Data(), buffer.Data() + from, std::size_t(count) * sizeof(T));
+  }
+}
+
+} // namespace
+
 CompositeMap
 MapThrough(const AffineMap & a, const CompositeMap & map)
 {
@@ -89,19 +101,6 @@ MapThrough(const AffineMap & a, const CompositeMap & map)
   a.Apply(map.t, result.t);
   return result;
 }
-
-/** Moves what is held of planes `from` and later to the front of the buffer. */
-template <typename T>
-void
-MoveToFront(const AlignedBuffer<T> & buffer, std::int64_t from, std::int64_t count)
-{
-  if (buffer.Count() > 0)
-  {
-    std::memmove(buffer.Data(), buffer.Data() + from, std::size_t(count) * sizeof(T));
-  }
-}
-
-} // namespace
 
 MetricPlanes::MetricPlanes(const MetricProblem & problem, std::int64_t capacity, bool findValid)
   : m_Problem(problem)

@@ -91,6 +91,10 @@ private:
   std::vector<std::int64_t>   m_ValidCounts;
 };
 
+/** X' = a(X) for the map of X. */
+CompositeMap
+MapThrough(const AffineMap & a, const CompositeMap & map);
+
 /** The mask of an image on the planes of the grid that `output` holds, given the warp of the image on these planes. */
 void
 SampleMask(const MetricImage &              image,
