@@ -61,6 +61,7 @@ ReadMask(const SpatialObject<VDimension> * mask,
     }
   }
   result.mask = ViewPixels(static_cast<const typename MaskType::ImageType *>(maskImage));
+  result.maskVersion = maskImage->GetMTime();
   const auto toWorld = IndexToPoint<VDimension>(image, image->GetBufferedRegion().GetIndex());
   const auto toMask = PointToIndex<VDimension>(maskImage, maskImage->GetBufferedRegion().GetIndex());
   result.toMask = ffdp::Compose(toMask, ffdp::Compose(worldToObject, toWorld));
@@ -86,6 +87,7 @@ ReadImage(const TImage *                                                  image,
     return false;
   }
   result.image = ViewPixels(image);
+  result.version = image->GetMTime();
   result.map = stack.map;
   result.warp = stack.warp;
   result.chain = std::move(stack.chain);

@@ -80,6 +80,11 @@ public:
   /** The device that computes; none: the processor, with as many threads as there are work units. */
   void
   SetBackend(std::shared_ptr<ffdp::Backend> backend);
+
+  /** SetBackend() by name: "cpu", "cuda" (the first GPU) or "cuda:N". Throws an exception, with the reason, if it is
+   * not there. */
+  void
+  SetDevice(const std::string & name);
   /** The processes that solve the problem together; null: this one alone. It is the caller's, and must live as long as
    * it is set. With MPI: ffdp::MakeMpiCommunicator() (ffdpMpiCommunicator.h). */
   void

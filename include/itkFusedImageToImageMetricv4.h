@@ -18,12 +18,15 @@
 #ifndef itkFusedImageToImageMetricv4_h
 #define itkFusedImageToImageMetricv4_h
 
+#include "ffdpDeviceMetric.h"
+#include "ffdpDeviceName.h"
 #include "ffdpImageMetric.h"
 #include "itkFFDPCompatibility.h"
 #include "itkFFDPStackDerivative.h"
 
 #include "itkImageToImageMetricv4.h"
 
+#include <memory>
 #include <string>
 
 namespace itk
@@ -116,6 +119,24 @@ public:
     return m_FallbackReason;
   }
 
+  /** Where the fast path runs: "cpu" (the default), "cuda" (the first GPU) or "cuda:N". Images and masks stay on a GPU
+   * from one evaluation to the next, as long as their memory and their modified time are the same. Images of floats
+   * under linear transforms and one displacement field on the virtual domain run there; the rest of the fast path
+   * runs on the CPU, with a warning once. Throws an exception, with the reason, if the device is not there. */
+  void
+  SetDevice(const std::string & name);
+
+  /** The same with a backend; null: the CPU. */
+  void
+  SetBackend(std::shared_ptr<ffdp::Backend> backend);
+
+  /** Whether the last evaluation ran on the device that was set. */
+  bool
+  GetUsedDevice() const
+  {
+    return m_UsedDevice;
+  }
+
 protected:
   FusedImageToImageMetricv4();
   ~FusedImageToImageMetricv4() override = default;
@@ -128,6 +149,10 @@ protected:
   /** Value and derivative by the fast path. */
   virtual ffdp::MetricResult
   EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const = 0;
+
+  /** The device to evaluate this on; null: the CPU. */
+  ffdp::DeviceMetric *
+  DeviceFor(const ffdp::MetricProblem & problem) const;
 
   /** False, and a reason, if a setting of the subclass is not for the fast path. */
   virtual bool
@@ -201,6 +226,10 @@ private:
   ThreadIdType        m_WorkUnits = 0; ///< 0: not set
   mutable std::string m_FallbackReason;
   mutable bool        m_HaveWarned = false;
+
+  std::shared_ptr<ffdp::DeviceMetric> m_DeviceMetric; ///< null: the CPU
+  mutable bool                        m_UsedDevice = false;
+  mutable bool                        m_HaveWarnedOfDevice = false;
 };
 
 } // end namespace itk

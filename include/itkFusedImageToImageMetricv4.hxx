@@ -209,6 +209,43 @@ FusedImageToImageMetricv4<TItkMetric>::ReadDerivative(ffdp::MetricProblem & prob
 }
 
 template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::SetDevice(const std::string & name)
+{
+  try
+  {
+    this->SetBackend(ffdp::ParseDeviceName(name).cuda ? ffdp::MakeBackend(name) : nullptr);
+  }
+  catch (const std::exception & error)
+  {
+    itkExceptionMacro("SetDevice: " << error.what());
+  }
+}
+
+template <typename TItkMetric>
+void
+FusedImageToImageMetricv4<TItkMetric>::SetBackend(std::shared_ptr<ffdp::Backend> backend)
+{
+  m_DeviceMetric = backend ? std::make_shared<ffdp::DeviceMetric>(std::move(backend)) : nullptr;
+  m_UsedDevice = false;
+  this->Modified();
+}
+
+template <typename TItkMetric>
+ffdp::DeviceMetric *
+FusedImageToImageMetricv4<TItkMetric>::DeviceFor(const ffdp::MetricProblem & problem) const
+{
+  const std::string whyNot = m_DeviceMetric ? ffdp::DeviceMetric::WhyNot(problem) : std::string();
+  m_UsedDevice = m_DeviceMetric && whyNot.empty();
+  if (!whyNot.empty() && !m_HaveWarnedOfDevice)
+  {
+    m_HaveWarnedOfDevice = true;
+    itkWarningMacro("Evaluated on the CPU, not on the device that was set: " << whyNot << ". (This is said once.)");
+  }
+  return m_UsedDevice ? m_DeviceMetric.get() : nullptr;
+}
+
+template <typename TItkMetric>
 ffdp::MetricResult
 FusedImageToImageMetricv4<TItkMetric>::EvaluateSafely(const ffdp::MetricProblem &    problem,
                                                       const ffdp::MetricDerivative & derivative) const
@@ -219,7 +256,11 @@ FusedImageToImageMetricv4<TItkMetric>::EvaluateSafely(const ffdp::MetricProblem 
     this->m_NumberOfValidPoints = static_cast<SizeValueType>(result.voxels);
     return result;
   }
-  catch (const std::invalid_argument & error)
+  catch (const std::logic_error & error) // an argument that cannot be used
+  {
+    itkExceptionMacro("The metric cannot be evaluated: " << error.what());
+  }
+  catch (const std::runtime_error & error) // of a device
   {
     itkExceptionMacro("The metric cannot be evaluated: " << error.what());
   }
@@ -359,6 +400,8 @@ FusedImageToImageMetricv4<TItkMetric>::PrintSelf(std::ostream & os, Indent inden
   Superclass::PrintSelf(os, indent);
   os << indent << "UsedFastPath: " << this->GetUsedFastPath() << std::endl;
   os << indent << "FallbackReason: " << m_FallbackReason << std::endl;
+  os << indent << "Device: " << (m_DeviceMetric ? "set" : "(CPU)") << std::endl;
+  os << indent << "UsedDevice: " << m_UsedDevice << std::endl;
 }
 
 } // end namespace itk

@@ -132,7 +132,9 @@ FusedMattesMutualInformationImageToImageMetricv4<
   parameters.fixedRange.high = this->m_FixedImageTrueMax;
   parameters.movingRange.low = this->m_MovingImageTrueMin;
   parameters.movingRange.high = this->m_MovingImageTrueMax;
-  return ffdp::EvaluateMutualInformation(problem, parameters, derivative);
+  ffdp::DeviceMetric * const device = this->DeviceFor(problem);
+  return device ? device->EvaluateMutualInformation(problem, parameters, derivative)
+                : ffdp::EvaluateMutualInformation(problem, parameters, derivative);
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage, typename TInternalComputationValueType>

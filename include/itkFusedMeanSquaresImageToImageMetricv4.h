@@ -72,7 +72,8 @@ protected:
   ffdp::MetricResult
   EvaluateProblem(const ffdp::MetricProblem & problem, const ffdp::MetricDerivative & derivative) const override
   {
-    return ffdp::EvaluateMeanSquares(problem, derivative);
+    ffdp::DeviceMetric * const device = this->DeviceFor(problem);
+    return device ? device->EvaluateMeanSquares(problem, derivative) : ffdp::EvaluateMeanSquares(problem, derivative);
   }
 };
 

@@ -42,7 +42,9 @@ FusedNeighborhoodCorrelationImageToImageMetricv4<
   parameters.gradient = m_DerivativeMode == DerivativeModeEnum::Exact
                           ? ffdp::LocalCorrelationParameters::Gradient::Exact
                           : ffdp::LocalCorrelationParameters::Gradient::ANTs;
-  return ffdp::EvaluateLocalCorrelation(problem, parameters, derivative);
+  ffdp::DeviceMetric * const device = this->DeviceFor(problem);
+  return device ? device->EvaluateLocalCorrelation(problem, parameters, derivative)
+                : ffdp::EvaluateLocalCorrelation(problem, parameters, derivative);
 }
 
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage, typename TInternalComputationValueType>

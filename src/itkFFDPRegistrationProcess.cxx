@@ -18,6 +18,7 @@
 #include "itkFFDPRegistrationProcess.h"
 
 #include "ffdpCheckpoint.h"
+#include "ffdpDeviceName.h"
 #include "ffdpGatherLists.h"
 #include "ffdpParallel.h"
 #include "ffdpPartition.h"
@@ -99,6 +100,19 @@ FFDPRegistrationProcess::AddStage(const StageType & stage)
 {
   m_Stages.push_back(stage);
   this->Modified();
+}
+
+void
+FFDPRegistrationProcess::SetDevice(const std::string & name)
+{
+  try
+  {
+    this->SetBackend(ffdp::ParseDeviceName(name).cuda ? ffdp::MakeBackend(name) : nullptr);
+  }
+  catch (const std::exception & error)
+  {
+    itkExceptionMacro("SetDevice: " << error.what());
+  }
 }
 
 void

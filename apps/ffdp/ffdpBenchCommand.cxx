@@ -230,7 +230,7 @@ TimeIteration(ffdp::Backend &                backend,
 }
 
 std::string
-DescribeDevice(const DeviceName & name)
+DescribeDevice(const ffdp::DeviceName & name)
 {
   if (name.cuda)
   {
@@ -248,7 +248,7 @@ RunBench(const BenchOptions & options, const Launch & launch)
   {
     throw CommandError("bench measures one process: start it by itself");
   }
-  const DeviceName name = ParseDevice(options.device);
+  const ffdp::DeviceName name = ParseDevice(options.device);
   RequireDevice(name, launch);
   if (!options.json.empty())
   {

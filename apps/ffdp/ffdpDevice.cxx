@@ -24,6 +24,7 @@
 
 #include <iomanip>
 #include <sstream>
+#include <stdexcept>
 
 namespace
 {
@@ -42,30 +43,21 @@ DeviceOfRank(const Launch & launch)
 
 } // namespace
 
-DeviceName
+ffdp::DeviceName
 ParseDevice(const std::string & text)
 {
-  DeviceName name;
-  if (text == "cpu")
+  try
   {
-    return name;
+    return ffdp::ParseDeviceName(text);
   }
-  name.cuda = true;
-  const std::string prefix = "cuda:";
-  if (text.compare(0, prefix.size(), prefix) == 0 && text.size() > prefix.size() && text.size() < prefix.size() + 4 &&
-      text.find_first_not_of("0123456789", prefix.size()) == std::string::npos)
+  catch (const std::invalid_argument & error)
   {
-    name.index = std::stoi(text.substr(prefix.size()));
+    throw CommandError(std::string("--device: ") + error.what());
   }
-  else if (text != "cuda")
-  {
-    throw CommandError("--device '" + text + "': neither cpu, cuda nor cuda:N");
-  }
-  return name;
 }
 
 void
-RequireDevice(const DeviceName & name, const Launch & launch)
+RequireDevice(const ffdp::DeviceName & name, const Launch & launch)
 {
   if (!name.cuda)
   {
@@ -99,7 +91,7 @@ RequireDevice(const DeviceName & name, const Launch & launch)
 }
 
 void
-RequireDeviceMemory(const DeviceName & name, double bytes, const Launch & launch)
+RequireDeviceMemory(const ffdp::DeviceName & name, double bytes, const Launch & launch)
 {
   const int  index = name.index >= 0 ? name.index : DeviceOfRank(launch);
   const auto device = ffdp::FindCudaDevices().devices.at(std::size_t(index));
@@ -114,7 +106,7 @@ RequireDeviceMemory(const DeviceName & name, double bytes, const Launch & launch
   }
 }
 
-RegistrationDevice::RegistrationDevice(const DeviceName & name, unsigned threads, const Launch & launch)
+RegistrationDevice::RegistrationDevice(const ffdp::DeviceName & name, unsigned threads, const Launch & launch)
   : m_Backend(name.cuda ? ffdp::MakeCudaBackend(name.index >= 0 ? name.index : DeviceOfRank(launch))
                         : ffdp::MakeCpuBackend(threads))
   , m_Ranks(&launch.Ranks())

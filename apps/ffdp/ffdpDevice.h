@@ -18,36 +18,29 @@
 #ifndef ffdpDevice_h
 #define ffdpDevice_h
 
-#include "ffdpBackend.h"
+#include "ffdpDeviceName.h"
 #include "ffdpLaunch.h"
 
 #include <memory>
 #include <string>
 
-/** What --device says. */
-struct DeviceName
-{
-  bool cuda = false;
-  int  index = -1; ///< of a GPU; -1: the first one, or with several ranks each its own
-};
-
-/** cpu, cuda or cuda:N. Throws CommandError for anything else. */
-DeviceName
+/** What --device says. Throws CommandError for what is not the name of a device. */
+ffdp::DeviceName
 ParseDevice(const std::string & text);
 
 /** Throws CommandError, with the reason, if a device that the user names is not there. Before any long work. */
 void
-RequireDevice(const DeviceName & name, const Launch & launch);
+RequireDevice(const ffdp::DeviceName & name, const Launch & launch);
 
 /** Throws CommandError if a GPU that is there has less memory than this. */
 void
-RequireDeviceMemory(const DeviceName & name, double bytes, const Launch & launch);
+RequireDeviceMemory(const ffdp::DeviceName & name, double bytes, const Launch & launch);
 
 /** Where a registration runs: the backend, and the ranks as they reach each other's memory there. */
 class RegistrationDevice
 {
 public:
-  RegistrationDevice(const DeviceName & name, unsigned threads, const Launch & launch);
+  RegistrationDevice(const ffdp::DeviceName & name, unsigned threads, const Launch & launch);
 
   ffdp::Backend &
   Backend() const

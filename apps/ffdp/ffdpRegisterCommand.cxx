@@ -127,7 +127,7 @@ private:
 void
 CheckProblem(const RegisterOptions & options, const StageList & list, const Launch & launch)
 {
-  const DeviceName device = ParseDevice(options.device);
+  const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
   for (const ImageNames & names : list.pairs)
   {
