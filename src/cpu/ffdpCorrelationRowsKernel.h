@@ -111,8 +111,8 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
       KeepMasked(row.mask + center, f);
       KeepMasked(row.mask + center, m);
     }
-    moving = AntsCorrelationGradient<T>(terms.gamma, terms.perMoving, m, f);
-    fixed = AntsCorrelationGradient<T>(terms.gamma, terms.perFixed, f, m);
+    AntsCorrelationGradient<T>(terms.gamma, terms.perMoving, m, f, moving);
+    AntsCorrelationGradient<T>(terms.gamma, terms.perFixed, f, m, fixed);
   }
 }
 
@@ -239,7 +239,8 @@ ComputeExactRow(const ExactRow & row, int radius, const float * taps, float scal
       const auto gradient = [&](int k, std::int64_t center) FFDP_INLINE_LAMBDA {
         const T other = LoadAs<T>(row.other + center);
         const T own = LoadAs<T>(row.own + center);
-        T       value = ExactCorrelationGradient<T>(other, own, toOther[k], { toOwn[k], constant[k] }, scale);
+        T       value;
+        ExactCorrelationGradient<T>(other, own, toOther[k], { toOwn[k], constant[k] }, scale, value);
         if (row.mask)
         {
           KeepMasked(row.mask + center, value);

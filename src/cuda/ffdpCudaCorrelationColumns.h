@@ -33,8 +33,8 @@ struct ImageColumn
   static constexpr int      Length = 2 * VRadius + 1;
   static constexpr unsigned All = (1u << Length) - 1;
 
-  float    fixed[Length];
-  float    moving[Length];
+  float    fixed[Length] = {};
+  float    moving[Length] = {};
   unsigned present = 0; ///< bit k: plane k is in the volume, and inside the mask if windows are masked
 
   __device__ void
@@ -110,7 +110,7 @@ struct FieldColumn
   static constexpr int Length = 2 * VRadius + 1;
   static constexpr int Fields = 3;
 
-  float value[Fields][Length];
+  float value[Fields][Length] = {};
 
   __device__ void
   Push(const CorrelationLaunch & launch, int ownField, bool inside, int x, int y, std::int64_t z)

@@ -155,15 +155,16 @@ WriteAntsGradients(const CorrelationTask &         task,
   // An intensity that is not a number must not show outside the mask.
   const float f = counts ? (shift.fixed - task.fixed.Row(y, z)[x]) - terms.fixedMean : 0.0f;
   const float m = counts ? (shift.moving - task.moving.Row(y, z)[x]) - terms.movingMean : 0.0f;
+  float       gradient;
   if (task.outputs.movingGradient)
   {
-    task.outputs.movingGradient.Row(y, z)[x] =
-      AntsCorrelationGradient<float>(terms.gamma, terms.perMoving, m, f) * task.gradientScale;
+    AntsCorrelationGradient<float>(terms.gamma, terms.perMoving, m, f, gradient);
+    task.outputs.movingGradient.Row(y, z)[x] = gradient * task.gradientScale;
   }
   if (task.outputs.fixedGradient)
   {
-    task.outputs.fixedGradient.Row(y, z)[x] =
-      AntsCorrelationGradient<float>(terms.gamma, terms.perFixed, f, m) * task.gradientScale;
+    AntsCorrelationGradient<float>(terms.gamma, terms.perFixed, f, m, gradient);
+    task.outputs.fixedGradient.Row(y, z)[x] = gradient * task.gradientScale;
   }
 }
 
@@ -211,9 +212,10 @@ FinishGradient(const CorrelationLaunch &        launch,
                int                              y,
                std::int64_t                     z)
 {
-  const bool  counts = !launch.maskedWindows || launch.task.mask.Row(y, z)[x] != 0;
-  const float value = ExactCorrelationGradient<float>(
-    gradient.other.Row(y, z)[x], gradient.own.Row(y, z)[x], gamma, own, launch.task.gradientScale);
+  const bool counts = !launch.maskedWindows || launch.task.mask.Row(y, z)[x] != 0;
+  float      value;
+  ExactCorrelationGradient<float>(
+    gradient.other.Row(y, z)[x], gradient.own.Row(y, z)[x], gamma, own, launch.task.gradientScale, value);
   gradient.output.Row(y, z)[x] = counts ? value : 0.0f;
 }
 

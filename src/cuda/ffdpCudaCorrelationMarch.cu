@@ -71,7 +71,7 @@ __launch_bounds__(Columns * Warps, VRadius < 4 ? 2 : 1) MarchTermsKernel(Correla
   const unsigned     tile = blockIdx.x;
   const int          x0 = launch.TileX(tile);
   const int          y0 = launch.TileY(tile) + 2 * warp;
-  const std::int64_t first = launch.firstPlane + std::int64_t(blockIdx.y) * launch.planesPerBlock;
+  const std::int64_t first = launch.firstPlane + int(blockIdx.y) * launch.planesPerBlock;
   const int          planes =
     int(launch.endPlane - first < launch.planesPerBlock ? launch.endPlane - first : launch.planesPerBlock);
 
@@ -121,12 +121,13 @@ __launch_bounds__(Columns * Warps, VRadius < 4 ? 2 : 1) MarchTermsKernel(Correla
         SumOfWindows<VRadius>(sums[5], 2 * warp, lane, weight[0], weight[1]);
       }
       double value = 0;
-#pragma unroll
+#pragma unroll 1 // one after the other: together they need more registers than there are for two blocks
       for (int k = 0; k < 2; ++k)
       {
         if (lane < Columns - 2 * VRadius && launch.Contains(x0 + lane, y0 + k))
         {
-          value += FinishWindow(launch, window[k], weight[k], shift, x0 + lane, y0 + k, z);
+          value += FinishWindow(
+            launch, k == 0 ? window[0] : window[1], k == 0 ? weight[0] : weight[1], shift, x0 + lane, y0 + k, z);
         }
       }
       value = SumOfLanes<32>(value);
@@ -149,7 +150,7 @@ __launch_bounds__(Columns * Warps, 2) MarchGradientKernel(CorrelationLaunch laun
   const int          warp = int(threadIdx.y);
   const int          x0 = launch.TileX(blockIdx.x);
   const int          y0 = launch.TileY(blockIdx.x) + 2 * warp;
-  const std::int64_t first = launch.firstPlane + std::int64_t(blockIdx.y) * launch.planesPerBlock;
+  const std::int64_t first = launch.firstPlane + int(blockIdx.y) * launch.planesPerBlock;
   const int          planes =
     int(launch.endPlane - first < launch.planesPerBlock ? launch.endPlane - first : launch.planesPerBlock);
 

@@ -112,22 +112,23 @@ FFDP_VOXEL_INLINE CorrelationFields<T>
 
 /** scale * ((other * W(gamma) - own * W(gamma_own)) + W(constant)), W being the sum over the windows of a voxel. */
 template <typename T>
-FFDP_VOXEL_INLINE T
+FFDP_VOXEL_INLINE void
 ExactCorrelationGradient(const T &                    other,
                          const T &                    own,
                          const T &                    gamma,
                          const CorrelationFields<T> & sums,
-                         float                        scale)
+                         float                        scale,
+                         T &                          gradient)
 {
-  return scale * ((other * gamma - own * sums.gammaOwn) + sums.constant);
+  gradient = scale * ((other * gamma - own * sums.gammaOwn) + sums.constant);
 }
 
 /** The ANTs gradient, unscaled; own and other are the window's means minus the intensities at its center. */
 template <typename T>
-FFDP_VOXEL_INLINE T
-AntsCorrelationGradient(const T & gamma, const T & perOwn, const T & own, const T & other)
+FFDP_VOXEL_INLINE void
+AntsCorrelationGradient(const T & gamma, const T & perOwn, const T & own, const T & other, T & gradient)
 {
-  return gamma * (perOwn * own - other);
+  gradient = gamma * (perOwn * own - other);
 }
 
 } // namespace ffdp
