@@ -243,6 +243,7 @@ GTEST_TEST(Jacobian, SameBytesForThreadsSlabsAndInstructionSets)
   EXPECT_TRUE(SameBytes(withoutOutput.planeSums, whole.result.planeSums));
 }
 
+#ifndef FFDP_TEST_ON_DEVICE // meters the processor's memory
 GTEST_TEST(Jacobian, MemoryIsAFewNumbersPerPieceOfRows)
 {
   for (const std::int64_t planes : { 16, 64 })
@@ -254,6 +255,7 @@ GTEST_TEST(Jacobian, MemoryIsAFewNumbersPerPieceOfRows)
     EXPECT_LT(extra, 16384u + std::size_t(planes) * 128u); // the threader; 2 pieces and 2 sums per plane
   }
 }
+#endif
 
 GTEST_TEST(Jacobian, RefusesBadInput)
 {

@@ -18,7 +18,6 @@
 #include "ffdpRegistration.h"
 
 #include "ffdpRegistrationTestSupport.h"
-#include "ffdpWarpProducts.h"
 
 using namespace ffdp;
 using namespace ffdp::test;
@@ -60,30 +59,6 @@ RunFrom(const RegistrationStart &              start,
 }
 
 } // namespace
-
-TEST(WarpProducts, SumsProductsOfComponentsPerPlane)
-{
-  const Extent        size{ 13, 7, 5 };
-  const Volume<float> a = RandomVolume({ 13, 7, 15 }, 1, -1, 1), b = RandomVolume({ 13, 7, 15 }, 2, -1, 1);
-  const auto          left = WarpView<const float>::Planar(a.values.data(), size);
-  const auto          right = WarpView<const float>::Planar(b.values.data(), size);
-  for (const unsigned threads : { 1u, 3u })
-  {
-    const auto sums = WarpProducts(left.Planes(1, 3), right, threads);
-    ASSERT_EQ(sums.size(), 3u);
-    for (std::int64_t z = 1; z < 4; ++z)
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-        {
-          double sum = 0;
-          for (std::int64_t k = 0; k < size.x * size.y; ++k)
-          {
-            sum += double(left.Row(i, 0, z)[k]) * double(right.Row(j, 0, z)[k]);
-          }
-          EXPECT_NEAR(sums[std::size_t(z - 1)][std::size_t(3 * i + j)], sum, 1e-12 * double(size.x * size.y));
-        }
-  }
-}
 
 TEST(RegistrationStages, ALinearStageAfterAWarpMovesOnlyTheMap)
 {
