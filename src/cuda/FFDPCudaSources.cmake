@@ -2,6 +2,7 @@
 set(FFDP_CUDA_KERNELS
   ffdpCudaAdam.cu
   ffdpCudaComposition.cu
+  ffdpCudaFoldRepair.cu
   ffdpCudaGaussian.cu
   ffdpCudaInverse.cu
   ffdpCudaOldPlanes.cu
