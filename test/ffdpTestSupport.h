@@ -255,19 +255,27 @@ AwkwardSizes()
   return sizes;
 }
 
-/** Thread counts whose results must not differ. */
+/** Thread counts whose results must not differ; a device takes none. */
 inline const std::vector<unsigned> &
 ThreadCounts()
 {
+#ifdef FFDP_TEST_ON_DEVICE
+  static const std::vector<unsigned> counts{ 1 };
+#else
   static const std::vector<unsigned> counts{ 1, 2, 3, 7 };
+#endif
   return counts;
 }
 
-/** Runs `body` once per instruction set that this machine has, baseline first; then restores the best. */
+/** Runs `body` once per instruction set that this machine has, baseline first; then restores the best. A device has
+ * one. */
 template <typename TBody>
 void
 ForEachInstructionSet(TBody && body)
 {
+#ifdef FFDP_TEST_ON_DEVICE
+  body();
+#else
   const InstructionSet best = LimitInstructionSet(InstructionSet::AVX512);
   for (const auto set : { InstructionSet::Baseline, InstructionSet::AVX2, InstructionSet::AVX512 })
   {
@@ -278,6 +286,7 @@ ForEachInstructionSet(TBody && body)
     }
   }
   LimitInstructionSet(best);
+#endif
 }
 
 } // namespace test

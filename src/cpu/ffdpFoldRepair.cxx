@@ -17,7 +17,8 @@
  *=========================================================================*/
 #include "ffdpFoldRepair.h"
 
-#include "ffdpCheck.h"
+#include "ffdpFoldRepairArguments.h"
+#include "ffdpFoldRepairTerms.h"
 #include "ffdpParallel.h"
 
 #include <algorithm>
@@ -29,72 +30,11 @@ namespace ffdp
 namespace
 {
 
-/** Indices [first, end) of the neighbors of a voxel along an axis, itself among them. */
-struct Neighbors
-{
-  std::int64_t first, end;
-
-  Neighbors(std::int64_t at, std::int64_t size)
-    : first(std::max<std::int64_t>(0, at - 1))
-    , end(std::min(size, at + 2))
-  {}
-};
-
 struct Change
 {
   std::int64_t         x, y;
   std::array<float, 3> displacement;
 };
-
-bool
-HasFoldNear(const VolumeView<const float> & determinant,
-            std::int64_t                    x,
-            const Neighbors &               ys,
-            const Neighbors &               zs,
-            float                           least)
-{
-  const Neighbors xs(x, determinant.domain.x);
-  for (std::int64_t z = zs.first; z < zs.end; ++z)
-  {
-    for (std::int64_t y = ys.first; y < ys.end; ++y)
-    {
-      const float * row = determinant.Row(y, z);
-      for (std::int64_t i = xs.first; i < xs.end; ++i)
-      {
-        if (row[i] < least)
-        {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-std::array<float, 3>
-MeanOfNeighbors(const WarpView<float> & u, std::int64_t x, const Neighbors & ys, const Neighbors & zs)
-{
-  const Neighbors      xs(x, u.domain.x);
-  std::array<float, 3> mean{};
-  const double         count = double((xs.end - xs.first) * (ys.end - ys.first) * (zs.end - zs.first));
-  for (int c = 0; c < 3; ++c)
-  {
-    double sum = 0;
-    for (std::int64_t z = zs.first; z < zs.end; ++z)
-    {
-      for (std::int64_t y = ys.first; y < ys.end; ++y)
-      {
-        const float * row = u.Row(c, y, z);
-        for (std::int64_t i = xs.first; i < xs.end; ++i)
-        {
-          sum += double(row[i]);
-        }
-      }
-    }
-    mean[std::size_t(c)] = float(sum / count);
-  }
-  return mean;
-}
 
 } // namespace
 
@@ -106,24 +46,26 @@ IronFolds(const WarpView<float> &         u,
           float                           least,
           unsigned                        threads)
 {
-  RequirePlanes(u, firstOwned, firstOwned + ownedPlanes, 1, "the warp");
-  RequirePlanes(determinant, firstOwned, firstOwned + ownedPlanes, 1, "the determinant");
-  RequireSameDomain(u.domain, determinant.domain, "the warp and the determinant");
-  Require(u.elementStride == 1 && u.component[2], "the warp must be planar with three components");
+  CheckFoldRepair(u, firstOwned, ownedPlanes, determinant);
 
   // All means are taken before any voxel changes.
   std::vector<std::vector<Change>> changes(std::size_t(std::max<std::int64_t>(0, ownedPlanes)));
   ParallelFor(ownedPlanes, threads, [&](std::int64_t plane, unsigned) {
     const std::int64_t z = firstOwned + plane;
-    const Neighbors    zs(z, u.domain.z);
     for (std::int64_t y = 0; y < u.domain.y; ++y)
     {
-      const Neighbors ys(y, u.domain.y);
       for (std::int64_t x = 0; x < u.domain.x; ++x)
       {
-        if (HasFoldNear(determinant, x, ys, zs, least))
+        const Neighborhood around = NeighborhoodOf(x, y, z, u.domain);
+        if (HasFoldNear(determinant.Row(y, z) + x, determinant.rowStride, determinant.planeStride, around, least))
         {
-          changes[std::size_t(plane)].push_back({ x, y, MeanOfNeighbors(u, x, ys, zs) });
+          Change change{ x, y, {} };
+          for (int c = 0; c < 3; ++c)
+          {
+            change.displacement[std::size_t(c)] =
+              MeanOfNeighbors(u.Row(c, y, z) + x, u.rowStride, u.planeStride, around);
+          }
+          changes[std::size_t(plane)].push_back(change);
         }
       }
     }

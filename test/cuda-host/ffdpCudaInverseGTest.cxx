@@ -87,6 +87,7 @@ TEST(CudaInverse, StepsHaveTheBitsOfTheProcessor)
 
 TEST(CudaInverse, RefinementHasTheBitsOfTheProcessorAlsoWhereItFails)
 {
+  int failures = 0;
   for (const Extent & size : { Extent{ 23, 17, 5 }, Extent{ 1, 12, 10 }, Extent{ 33, 19, 1 }, Extent{ 140, 9, 2 } })
   {
     for (const double noise : { 0.0, 0.05, 0.3 })
@@ -100,17 +101,18 @@ TEST(CudaInverse, RefinementHasTheBitsOfTheProcessorAlsoWhereItFails)
       for (const std::size_t groupBytes : { std::size_t(0), cuda::DefaultGroupBytes })
       {
         InverseRefinement refinement;
-        refinement.iterations = 3;
+        refinement.iterations = groupBytes == 0 ? 2 : 5; // the second time from where the first ended
         const float left = MakeCpuBackend(1)->RefineInverse(u.View(), expected.View(), refinement);
         EXPECT_EQ(
           cuda::RefineInverse(
             TestDevice(), StagedWarp<const float>(u.View()), StagedWarp<float>(w.View()), refinement, groupBytes),
           left);
         EXPECT_TRUE(SameBytes(w, expected)) << size.x << "x" << size.y << "x" << size.z << ", noise " << noise;
-        EXPECT_TRUE(noise == 0 || left > refinement.tolerance); // some voxels did fail
+        failures += left > refinement.tolerance ? 1 : 0;
       }
     }
   }
+  EXPECT_GT(failures, 12); // half of the cases: neighbors had to be asked
 }
 
 TEST(CudaInverse, DoesNotDependOnTheSchedule)

@@ -1,0 +1,41 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpCudaFoldRepair_h
+#define ffdpCudaFoldRepair_h
+
+#include "ffdpCudaDevice.h"
+#include "ffdpFoldRepair.h"
+
+namespace ffdp
+{
+namespace cuda
+{
+
+/** The bits of the processor's IronFolds(). Extra memory: 20 bytes for each voxel that is changed. */
+std::int64_t
+IronFolds(Device &                        device,
+          const WarpView<float> &         u,
+          std::int64_t                    firstOwned,
+          std::int64_t                    ownedPlanes,
+          const VolumeView<const float> & determinant,
+          float                           least);
+
+} // namespace cuda
+} // namespace ffdp
+
+#endif
