@@ -25,6 +25,7 @@ list(TRANSFORM FFDPCudaTestBodies PREPEND ${FFDP_SOURCE_DIR}/test/)
 set(FFDPCudaSharedTests
   ffdpCudaAdamGTest.cxx
   ffdpCudaCompositionGTest.cxx
+  ffdpCudaDeviceMetricGTest.cxx
   ffdpCudaDownsampleGTest.cxx
   ffdpCudaFoldRepairGTest.cxx
   ffdpCudaGaussianGTest.cxx
@@ -34,6 +35,7 @@ set(FFDPCudaSharedTests
   ffdpCudaMeanSquaresGTest.cxx
   ffdpCudaMutualInformationGTest.cxx
   ffdpCudaRadixSortGTest.cxx
+  ffdpCudaRegistrationGTest.cxx
   ffdpCudaSamplerGTest.cxx
   ffdpCudaStatisticsGTest.cxx
   ffdpCudaVoxelwiseGTest.cxx

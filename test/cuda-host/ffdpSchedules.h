@@ -18,10 +18,13 @@
 #ifndef ffdpSchedules_h
 #define ffdpSchedules_h
 
-#include "ffdpCudaHost.h"
+#ifdef FFDP_CUDA_ON_HOST
+#  include "ffdpCudaHost.h"
+#endif
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -30,6 +33,30 @@ namespace ffdp
 namespace test
 {
 
+/** Until it is destroyed, schedules are drawn from the seed that is set. A GPU draws its own. */
+class DrawnSchedule
+{
+public:
+#ifdef FFDP_CUDA_ON_HOST
+  ~DrawnSchedule()
+  {
+    cudahost::SetScheduleSeed(m_Before);
+  }
+  void
+  SetSeed(std::uint64_t seed)
+  {
+    cudahost::SetScheduleSeed(seed);
+  }
+
+private:
+  const std::uint64_t m_Before = cudahost::ScheduleSeed();
+#else
+  void
+  SetSeed(std::uint64_t)
+  {}
+#endif
+};
+
 /** Runs `body`, which returns a std::vector of results that were copied from the device, in natural order and then with
  * seeds 1 to `schedules`: each draws an order of threads, blocks and streams. All must give the same bytes.
  * Returns the first result; `differing` counts the others that were not the same. */
@@ -37,13 +64,13 @@ template <typename TBody>
 auto
 CountDifferentSchedules(const TBody & body, int schedules, int & differing)
 {
-  const std::uint64_t before = cudahost::ScheduleSeed();
-  cudahost::SetScheduleSeed(0);
+  DrawnSchedule schedule;
+  schedule.SetSeed(0);
   const auto natural = body();
   differing = 0;
   for (int seed = 1; seed <= schedules; ++seed)
   {
-    cudahost::SetScheduleSeed(std::uint64_t(seed));
+    schedule.SetSeed(std::uint64_t(seed));
     const auto drawn = body();
     differing +=
       drawn.size() == natural.size() &&
@@ -51,7 +78,6 @@ CountDifferentSchedules(const TBody & body, int schedules, int & differing)
         ? 0
         : 1;
   }
-  cudahost::SetScheduleSeed(before);
   return natural;
 }
 
