@@ -269,10 +269,10 @@ public:
   }
 
   double
-  AdamStep(const WarpView<float> & gradient,
-           const WarpView<float> & firstMoment,
-           const WarpView<float> & secondMoment,
-           const AdamParameters &  parameters) override
+  AdamStep(const WarpView<const float> & gradient,
+           const WarpView<float> &       firstMoment,
+           const VolumeView<float> &     secondMoment,
+           const AdamParameters &        parameters) override
   {
     return cuda::AdamStep(m_Device, gradient, firstMoment, secondMoment, parameters);
   }
@@ -281,7 +281,7 @@ public:
                   std::int64_t                      firstOwned,
                   std::int64_t                      ownedPlanes,
                   const WarpView<const float> &     firstMoment,
-                  const WarpView<const float> &     secondMoment,
+                  const VolumeView<const float> &   secondMoment,
                   const AdamParameters &            adam,
                   const AdamCompositionParameters & parameters) override
   {

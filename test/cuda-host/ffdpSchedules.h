@@ -33,10 +33,16 @@ namespace ffdp
 namespace test
 {
 
-/** Until it is destroyed, schedules are drawn from the seed that is set. A GPU draws its own. */
+/** Until it is destroyed, the natural order, or schedules that are drawn from the seed that is set. A GPU draws its
+ * own. */
 class DrawnSchedule
 {
 public:
+  DrawnSchedule() { this->SetSeed(0); }
+  DrawnSchedule(const DrawnSchedule &) = delete;
+  DrawnSchedule &
+  operator=(const DrawnSchedule &) = delete;
+
 #ifdef FFDP_CUDA_ON_HOST
   ~DrawnSchedule()
   {
@@ -65,8 +71,7 @@ auto
 CountDifferentSchedules(const TBody & body, int schedules, int & differing)
 {
   DrawnSchedule schedule;
-  schedule.SetSeed(0);
-  const auto natural = body();
+  const auto    natural = body();
   differing = 0;
   for (int seed = 1; seed <= schedules; ++seed)
   {
