@@ -112,7 +112,7 @@ TEST(CudaInverse, RefinementHasTheBitsOfTheProcessorAlsoWhereItFails)
       }
     }
   }
-  EXPECT_GT(failures, 12); // half of the cases: neighbors had to be asked
+  EXPECT_GT(failures, 0); // what is left is above the tolerance although the neighbors were asked: they were
 }
 
 TEST(CudaInverse, DoesNotDependOnTheSchedule)
