@@ -20,8 +20,10 @@
 
 #include "ffdpCudaHost.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -101,11 +103,21 @@ Break(const std::string & report);
 cudaError_t
 Broken();
 
+/** A place in a stream's work that others can wait for. */
+struct Moment
+{
+  cudaStream_t                          stream = nullptr;
+  bool                                  reached = false;
+  std::chrono::steady_clock::time_point when;
+};
+
 /** What a stream does when its turn comes. */
 struct Work
 {
-  std::function<void()> run;
-  bool                  evenIfBroken = false; // what gives back memory or ends a wait
+  std::function<void()>   run = nullptr;
+  bool                    evenIfBroken = false; // what gives back memory or ends a wait
+  std::shared_ptr<Moment> waitsFor = nullptr;   // in another stream
+  std::function<bool()>   isReady = nullptr;    // what other processes decide
 };
 
 /** Puts work into a stream; stream 0 is the one that waits for all that were not created as non-blocking, and
@@ -113,14 +125,21 @@ struct Work
 cudaError_t
 Enqueue(cudaStream_t stream, Work work);
 
+/** Puts the moment into a stream at which all before it is done. */
+cudaError_t
+EnqueueMoment(cudaStream_t stream, const std::shared_ptr<Moment> & moment);
+
+/** Does what leads to the moment, as far as no other process is waited for. */
+void
+Advance(const Moment & moment);
+
 /** Returns when everything that was put into the stream, or into any, is done. */
 void
 Drain(cudaStream_t stream);
 void
 DrainAll();
 
-/** The last of all bytes from `memory` on that belong to one allocation of a device, or pinned one; 0 when there is
- * none. */
+/** How many bytes from `memory` on belong to one allocation of a device; 0 when it is not there. */
 std::size_t
 DeviceBytesFrom(const void * memory);
 bool

@@ -235,10 +235,16 @@ cudaFreeAsync(void * memory, cudaStream_t stream)
     return Note(cudaErrorInvalidValue);
   }
   found->second.freed = true;
-  TheMemory().deviceBytes -= found->second.bytes;
   TheMemory().freedLater += found->second.bytes;
+  TheMemory().deviceBytes -= found->second.bytes;
   const cudaError_t code = Enqueue(stream, { [memory] { Release(memory); }, true });
-  if (TheMemory().freedLater > MostFreedLater)
+  if (code == cudaErrorInvalidResourceHandle)
+  {
+    found->second.freed = false;
+    TheMemory().freedLater -= found->second.bytes;
+    TheMemory().deviceBytes += found->second.bytes;
+  }
+  else if (TheMemory().freedLater > MostFreedLater)
   {
     Drain(stream);
   }

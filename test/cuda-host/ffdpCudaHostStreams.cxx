@@ -18,40 +18,18 @@
 #include "ffdpCudaHostInternal.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <memory>
+#include <thread>
 #include <vector>
 
 /** Work waits in its stream until someone asks for it: that is as late as a device may do it. With a seed, streams also
  * go on by themselves now and then, so that what lacks an event or a wait is done too early or too late. */
 
-namespace cudahost
-{
-namespace
-{
-
-/** The moment at which an event was recorded: reached when the stream gets there. */
-struct Moment
-{
-  CUstream_st *                         stream;
-  bool                                  reached = false;
-  std::chrono::steady_clock::time_point when;
-};
-
-struct Step
-{
-  Work                    work;
-  std::shared_ptr<Moment> waitsFor;
-};
-
-} // namespace
-} // namespace cudahost
-
 struct CUstream_st
 {
   bool                       waitsForStream0;
-  std::deque<cudahost::Step> steps;
+  std::deque<cudahost::Work> steps;
 };
 
 struct CUevent_st
@@ -75,23 +53,36 @@ Streams()
 constexpr std::size_t MostSteps = 4096; // a stream that nobody waits for goes on by itself, as on a device
 
 bool
+WaitsForMoment(const CUstream_st & stream)
+{
+  return stream.steps.front().waitsFor && !stream.steps.front().waitsFor->reached;
+}
+
+bool
 CanGoOn(const CUstream_st & stream)
 {
-  return !stream.steps.empty() && (!stream.steps.front().waitsFor || stream.steps.front().waitsFor->reached);
+  return !stream.steps.empty() && !WaitsForMoment(stream) &&
+         (!stream.steps.front().isReady || stream.steps.front().isReady());
+}
+
+void
+Do(const Work & work)
+{
+  if (work.run && (work.evenIfBroken || Broken() == cudaSuccess))
+  {
+    work.run();
+  }
 }
 
 void
 DoStep(CUstream_st & stream)
 {
-  const Step step = std::move(stream.steps.front());
+  const Work work = std::move(stream.steps.front());
   stream.steps.pop_front();
-  if (step.work.run && (step.work.evenIfBroken || Broken() == cudaSuccess))
-  {
-    step.work.run();
-  }
+  Do(work);
 }
 
-void
+bool
 DoDrawnStep()
 {
   std::vector<CUstream_st *> able;
@@ -106,22 +97,40 @@ DoDrawnStep()
   {
     DoStep(*able[Draws().Below(able.size())]);
   }
+  return !able.empty();
 }
 
-/** One step towards the end of what is in `stream`. A wait is for what was recorded earlier, so no circle can arise. */
-void
-GoOnWith(CUstream_st * stream)
+/** Who has to go on first, so that `stream` can. A wait is for what was recorded earlier, so no circle can arise. */
+CUstream_st &
+Blocking(CUstream_st * stream)
 {
-  if (ScheduleSeed() != 0)
-  {
-    DoDrawnStep();
-    return;
-  }
-  while (!CanGoOn(*stream))
+  while (WaitsForMoment(*stream))
   {
     stream = stream->steps.front().waitsFor->stream;
   }
-  DoStep(*stream);
+  return *stream;
+}
+
+/** One step towards the end of what is in `stream`, if it needs no other process now. */
+bool
+TryToGoOnWith(CUstream_st * stream)
+{
+  CUstream_st & first = Blocking(stream);
+  const bool    can = CanGoOn(first);
+  if (can)
+  {
+    DoStep(first);
+  }
+  return can;
+}
+
+void
+GoOnWith(CUstream_st * stream)
+{
+  if (ScheduleSeed() != 0 ? !DoDrawnStep() : !TryToGoOnWith(stream))
+  {
+    std::this_thread::yield(); // another process has to come
+  }
 }
 
 void
@@ -139,20 +148,24 @@ IsStream(cudaStream_t stream)
   return std::find(Streams().begin(), Streams().end(), stream) != Streams().end();
 }
 
+} // namespace
+
 cudaError_t
-Append(cudaStream_t stream, Step step)
+Enqueue(cudaStream_t stream, Work work)
 {
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
   if (stream == nullptr)
   {
     Drain(nullptr);
-    if (step.waitsFor)
+    if (work.waitsFor)
     {
-      GoOnUntil(*step.waitsFor);
+      GoOnUntil(*work.waitsFor);
     }
-    if (step.work.run && (step.work.evenIfBroken || Broken() == cudaSuccess))
+    while (work.isReady && !work.isReady())
     {
-      step.work.run();
+      std::this_thread::yield();
     }
+    Do(work);
     return Broken();
   }
   if (!IsStream(stream))
@@ -160,7 +173,7 @@ Append(cudaStream_t stream, Step step)
     return Note(cudaErrorInvalidResourceHandle);
   }
   const cudaError_t code = Broken();
-  stream->steps.push_back(std::move(step));
+  stream->steps.push_back(std::move(work));
   if (stream->steps.size() > MostSteps)
   {
     Drain(stream);
@@ -175,13 +188,22 @@ Append(cudaStream_t stream, Step step)
   return code;
 }
 
-} // namespace
-
 cudaError_t
-Enqueue(cudaStream_t stream, Work work)
+EnqueueMoment(cudaStream_t stream, const std::shared_ptr<Moment> & moment)
 {
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  return Append(stream, { std::move(work), nullptr });
+  moment->stream = stream;
+  const auto reach = [moment] {
+    moment->reached = true;
+    moment->when = std::chrono::steady_clock::now();
+  };
+  return Enqueue(stream, { reach, true });
+}
+
+void
+Advance(const Moment & moment)
+{
+  while (!moment.reached && TryToGoOnWith(moment.stream))
+  {}
 }
 
 void
@@ -286,7 +308,7 @@ cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
   {
     return Note(cudaErrorInvalidResourceHandle);
   }
-  return event->moment ? Append(stream, { {}, event->moment }) : Broken(); // never recorded: no wait
+  return event->moment ? Enqueue(stream, { nullptr, false, event->moment }) : Broken(); // never recorded: no wait
 }
 
 cudaError_t
@@ -298,6 +320,11 @@ cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void * argument)
 cudaError_t
 cudaEventCreateWithFlags(cudaEvent_t * event, unsigned flags)
 {
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  if (Broken() != cudaSuccess)
+  {
+    return cudaErrorLaunchFailure;
+  }
   *event = new CUevent_st{ (flags & cudaEventDisableTiming) == 0, nullptr };
   return cudaSuccess;
 }
@@ -327,15 +354,8 @@ cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
   {
     return Note(cudaErrorInvalidResourceHandle);
   }
-  auto moment = std::make_shared<Moment>();
-  moment->stream = stream;
-  event->moment = moment;
-  return Enqueue(stream,
-                 { [moment] {
-                    moment->reached = true;
-                    moment->when = std::chrono::steady_clock::now();
-                  },
-                   true });
+  event->moment = std::make_shared<Moment>();
+  return EnqueueMoment(stream, event->moment);
 }
 
 cudaError_t
