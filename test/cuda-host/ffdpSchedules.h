@@ -30,6 +30,20 @@ namespace ffdp
 namespace test
 {
 
+/** Seed 0 for as long as this lives: for tests of what only the natural order promises. */
+class NaturalOrder
+{
+public:
+  NaturalOrder() { cudahost::SetScheduleSeed(0); }
+  ~NaturalOrder() { cudahost::SetScheduleSeed(m_Before); }
+  NaturalOrder(const NaturalOrder &) = delete;
+  NaturalOrder &
+  operator=(const NaturalOrder &) = delete;
+
+private:
+  const std::uint64_t m_Before = cudahost::ScheduleSeed();
+};
+
 /** Runs `body`, which returns a std::vector of results that were copied from the device, in natural order and then with
  * seeds 1 to `schedules`: each draws an order of threads, blocks and streams. All must give the same bytes.
  * Returns the first result; `differing` counts the others that were not the same. */
@@ -37,9 +51,8 @@ template <typename TBody>
 auto
 CountDifferentSchedules(const TBody & body, int schedules, int & differing)
 {
-  const std::uint64_t before = cudahost::ScheduleSeed();
-  cudahost::SetScheduleSeed(0);
-  const auto natural = body();
+  const NaturalOrder order;
+  const auto         natural = body();
   differing = 0;
   for (int seed = 1; seed <= schedules; ++seed)
   {
@@ -51,7 +64,6 @@ CountDifferentSchedules(const TBody & body, int schedules, int & differing)
         ? 0
         : 1;
   }
-  cudahost::SetScheduleSeed(before);
   return natural;
 }
 
