@@ -176,6 +176,20 @@ TEST(CudaLocalCorrelation, KeepsContrastWhereItIsBright)
   }
 }
 
+/** So many planes that fields go around their ring several times, and blocks start in the middle of a batch. */
+TEST(CudaLocalCorrelation, ManyBatchesOfPlanes)
+{
+  for (const int radiusX : { 1, 2 }) // the second cannot march
+    for (const auto gradient : { Parameters::Gradient::Exact, Parameters::Gradient::ANTs })
+    {
+      Case c = RandomCase({ 11, 9, 150 }, 0, 1);
+      c.parameters.radius = { { radiusX, 1, 1 } };
+      c.parameters.gradient = gradient;
+      c.parameters.epsilon = 1e-3;
+      ExpectNearProcessor(c);
+    }
+}
+
 TEST(CudaLocalCorrelation, WindowsTooLargeForSharedMemory)
 {
   for (const auto gradient : { Parameters::Gradient::Exact, Parameters::Gradient::ANTs })
