@@ -64,6 +64,7 @@ class Settings:
 class Usage:
     """What a program took."""
     seconds: float
+    cpu_seconds: float
     megabytes: float
 
 
@@ -83,7 +84,7 @@ class Experiment:
         if os.path.exists(known):
             with open(known, encoding="utf-8") as text:
                 return json.load(text)
-        affine, baseline = self._align(pair)
+        affine = self._align(pair)
         fixed, moving = (self._image(subject, moves, factor) for subject, moves in zip(pair, (False, True)))
         print(f"{name}: register", flush=True)
         prefix, log = self._path(name + "_"), self._path(name + "_log.json")
@@ -92,11 +93,12 @@ class Experiment:
         options = self._schedule(factor) + ["--initial-moving-transform", affine]
         plan = self._plan(fixed, moving, options, name)
         usage = self._ffdp("register", "-f", fixed, "-m", moving, "-o", prefix, *options, "--uncompressed", "--quiet",
-                           "--log-json", log, "--checkpoint", checkpoint, "--checkpoint-seconds", "600")
+                           "--log-json", log, "--checkpoint", checkpoint, "--checkpoint-seconds", "1200")
         transforms = [prefix + "1Warp.nii", prefix + "0GenericAffine.mat"]
         result = {"pair": list(pair), "voxels_mm": self.settings.native * factor, "resumed": resumed,
-                  "seconds": usage.seconds, "peak_mb": usage.megabytes, "planned_mb": plan / 1e6,
-                  "levels": read_levels(log), "baseline": baseline,
+                  "seconds": usage.seconds, "cpu_seconds": usage.cpu_seconds, "peak_mb": usage.megabytes,
+                  "planned_mb": plan / 1e6, "levels": read_levels(log),
+                  "baseline": self._baseline(pair, affine),
                   "scores": self._evaluate(pair, transforms, name)}
         self._write(name + ".json", json.dumps(result, indent=2) + "\n")
         if not self.settings.keep:
@@ -115,17 +117,24 @@ class Experiment:
     def _align(self, pair):
         """The paper's subjects are affinely aligned: an affine transform, found at four native voxels, whole heads."""
         name = f"{pair[0]}-{pair[1]}_affine"
-        prefix, known = self._path(name + "_"), self._path(name + ".json")
+        prefix = self._path(name + "_")
         matrix = prefix + "0GenericAffine.mat"
-        if not os.path.exists(known):
+        if not os.path.exists(matrix):
             fixed, moving = (self._subject(subject, 4, None, "whole")[0] for subject in pair)
             print(f"{name}: register", flush=True)
             self._ffdp("register", "-f", fixed, "-m", moving, "-o", prefix, "--initial-moving-transform", "[0]",
                        "--transform", "Affine[0.25]", "--metric", "MI[1,32]", "--convergence", "200x100",
                        "--shrink-factors", "4x2", "--quiet", "--no-report")
+        return matrix
+
+    def _baseline(self, pair, matrix):
+        """The scores of the affine alignment."""
+        name = f"{pair[0]}-{pair[1]}_affine"
+        known = self._path(name + ".json")
+        if not os.path.exists(known):
             self._write(name + ".json", json.dumps(self._evaluate(pair, [matrix], name)) + "\n")
         with open(known, encoding="utf-8") as text:
-            return matrix, json.load(text)
+            return json.load(text)
 
     def _subject(self, subject, factor, voxels, part):
         """Image and labels of a subject, painted at `factor` times the native voxel size; voxels: native, or all."""
@@ -206,14 +215,14 @@ class Experiment:
             with open(log, encoding="utf-8") as text:
                 said = text.read().strip()
             raise ExperimentError(f"'{' '.join(command)}' ended with {process.returncode}: {said}")
-        return Usage(time.monotonic() - begin, usage.ru_maxrss / 1024)
+        return Usage(time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
     def _require_same_settings(self):
         identity, file = self.settings.identity(), self._path("settings.json")
         if os.path.exists(file):
             with open(file, encoding="utf-8") as text:
                 if json.load(text) != identity:
-                    raise ExperimentError(f"'{self.settings.folder}' holds results of other settings: take another folder")
+                    raise ExperimentError(f"'{self.settings.folder}' holds results of other settings")
         else:
             self._write("settings.json", json.dumps(identity, indent=2) + "\n")
 

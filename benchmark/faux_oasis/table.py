@@ -34,7 +34,7 @@ def make_summary(settings, runs):
         for score in SCORES:
             row[score] = spread([run["scores"][score] for run in same])
             row["baseline_" + score] = spread([run["baseline"][score] for run in same])
-        for figure in ("seconds", "peak_mb", "planned_mb"):
+        for figure in ("seconds", "cpu_seconds", "peak_mb", "planned_mb"):
             row[figure] = spread([run[figure] for run in same])
         row["levels"] = mean_levels(same)
         resolutions.append(row)
@@ -78,14 +78,15 @@ def make_table(summary):
     lines = [f"{size[0]} x {size[1]} x {size[2]} voxels of {summary['settings']['native']:g} mm; scores at that "
              "resolution; mean +- sd over pairs",
              f"{'voxels':>9} {'pairs':>5} {'Dice':>16} {'inverse Dice':>16} {'HD90, mm':>16} {'wall clock':>12} "
-             f"{'peak memory':>12} {'planned':>9}"]
+             f"{'processor':>11} {'peak memory':>12} {'planned':>9}"]
     for i, row in enumerate(summary["resolutions"]):
         if i == 0:
             scores = " ".join(f"{number(row['baseline_' + score], 3):>16}" for score in SCORES)
             lines.append(f"{'affine':>9} {row['pairs']:>5} {scores}")
         scores = " ".join(f"{number(row[score], 3):>16}" for score in SCORES)
         lines.append(f"{row['voxels_mm']:>6g} mm {row['pairs']:>5} {scores} {row['seconds']['mean']:>10.1f} s "
-                     f"{row['peak_mb']['mean']:>9.0f} MB {row['planned_mb']['mean']:>6.0f} MB")
+                     f"{row['cpu_seconds']['mean']:>9.1f} s {row['peak_mb']['mean']:>9.0f} MB "
+                     f"{row['planned_mb']['mean']:>6.0f} MB")
     lines += ["", f"{'voxels':>9} {'level':>15} {'iterations':>10} {'time':>10} {'memory':>9} {'ns/voxel/it':>12}"]
     for row in summary["resolutions"]:
         for level in row["levels"]:
@@ -94,9 +95,10 @@ def make_table(summary):
                          f"{level['seconds']:>8.1f} s {level['resident_mb']:>6.0f} MB {speed:>12}")
     resumed = [run for run in summary["runs"] if run["resumed"]]
     if resumed:
-        lines.append(f"{len(resumed)} of the runs went on from a checkpoint: their wall clock is that of the last part, "
-                     "and their levels are left out")
-    for pair, verdict in summary["finer_is_better"].items():
-        worse = [score for score, better in verdict.items() if not better]
-        lines.append(f"pair {pair}: finer is {'not better in ' + ', '.join(worse) if worse else 'better in all scores'}")
+        lines.append(f"{len(resumed)} of the runs went on from a checkpoint: times are those of the last part, and "
+                     "their levels are left out")
+    for pair, scores in summary["finer_is_better"].items():
+        worse = [score for score, better in scores.items() if not better]
+        verdict = "not better in " + ", ".join(worse) if worse else "better in all scores"
+        lines.append(f"pair {pair}: finer is {verdict}")
     return "\n".join(lines) + "\n"
