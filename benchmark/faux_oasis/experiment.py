@@ -110,8 +110,9 @@ class Experiment:
         """The levels of the paper that are not finer than the images, as factors of their voxels."""
         factors = [level // factor for level in (16, 8, 4, 2, 1) if level >= factor]
         iterations = self.settings.iterations[:len(factors)]
+        window = max(iterations) + 1  # of the test for a flat loss: so long that no iteration is left out
         return ["--transform", "Greedy[0.5,1.0,0.5]", "--metric", "CC[1,3]",
-                "--convergence", f"[{'x'.join(map(str, iterations))},0,10]",
+                "--convergence", f"[{'x'.join(map(str, iterations))},0,{window}]",
                 "--shrink-factors", "x".join(map(str, factors))]
 
     def _align(self, pair):
