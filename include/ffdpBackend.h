@@ -44,9 +44,9 @@ namespace ffdp
 
 /** A device with memory of its own and the fused primitives: what registration is written against.
  *
- * Views passed to a backend point to memory that it allocated. Calls are coarse (a whole slab of planes), so
- * they are virtual; what they compute, and what they need as halo, is said where the primitive of the same name is
- * declared. Results that are numbers come back to the host. */
+ * Views passed to a backend point to memory that it allocated, unless it says otherwise. Calls are coarse (a whole slab
+ * of planes), so they are virtual; what they compute, and what they need as halo, is said where the primitive of the
+ * same name is declared. Results that are numbers come back to the host. */
 class FFDP_EXPORT Backend
 {
 public:
@@ -186,6 +186,10 @@ public:
                  std::int64_t               firstOwned,
                  std::int64_t               ownedPlanes,
                  const GaussianParameters & parameters) = 0;
+  virtual void
+  SmoothGaussian(const WarpView<const float> & warp,
+                 const WarpView<float> &       smoothed,
+                 const GaussianParameters &    parameters) = 0;
   virtual void
   Downsample(const VolumeView<const float> & fine,
              const VolumeView<float> &       coarse,

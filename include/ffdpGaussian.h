@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <vector>
 
-/** Gaussian smoothing in place.
+/** Gaussian smoothing, in place or from one warp to another.
  *
  * Along each axis
  *
@@ -35,7 +35,7 @@
  * first along z, then y, then x, in float. Direct sums only, so a voxel's value does not depend on which
  * slab or thread it is in.
  *
- * Extra memory: (3 r_z + 1) planes per thread and component, or one copy of the planes that are read where
+ * Extra memory in place: (3 r_z + 1) planes per thread and component, or one copy of the planes that are read where
  * that is less.
  */
 namespace ffdp
@@ -78,6 +78,15 @@ SmoothGaussian(const WarpView<float> &    warp,
                std::int64_t               ownedPlanes,
                const GaussianParameters & parameters,
                unsigned                   threads = 0);
+
+/** Not in place: the planes that `smoothed` holds, from `warp`, which holds as many more on both sides as above and
+ * stays as it is. Both are planar; rows of `warp` follow each other. The bytes are those of the functions above. Extra
+ * memory: some rows per thread. */
+FFDP_EXPORT void
+SmoothGaussian(const WarpView<const float> & warp,
+               const WarpView<float> &       smoothed,
+               const GaussianParameters &    parameters,
+               unsigned                      threads = 0);
 
 /** All planes that the view holds; for a whole volume or warp. */
 FFDP_EXPORT void

@@ -219,6 +219,36 @@ TEST(Gaussian, BytesDoNotDependOnSlabs)
   }
 }
 
+TEST(Gaussian, FromOneWarpToAnotherHasTheBytesOfInPlace)
+{
+  const GaussianParameters parameters = Parameters(1, 0.5, 1.2, SmoothingBorder::Renormalize);
+  std::vector<Extent>      sizes = AwkwardSizes();
+  sizes.push_back({ 9, 300, 5 }); // several pieces of rows
+  for (const Extent & size : sizes)
+  {
+    Warp<float> warp = RandomWarp(size, 4, 1);
+    Warp<float> expected = warp;
+    SmoothGaussian(expected.View(), parameters, 2);
+    for (const unsigned threads : ThreadCounts())
+    {
+      Warp<float> smoothed(size);
+      SmoothGaussian(WarpView<const float>(warp.View()), smoothed.View(), parameters, threads);
+      for (int c = 0; c < 3; ++c)
+      {
+        EXPECT_TRUE(SameBytes(smoothed.component[c].values, expected.component[c].values)) << size.y << " " << threads;
+      }
+    }
+  }
+  const Extent size{ 7, 6, 12 };
+  Warp<float>  warp = RandomWarp(size, 5, 1);
+  Warp<float>  expected = warp;
+  SmoothGaussian(expected.View(), parameters, 2);
+  Warp<float> part = warp.Slab(2, 10), smoothed = warp.Slab(4, 8);
+  SmoothGaussian(WarpView<const float>(part.View()), smoothed.View(), parameters, 2);
+  EXPECT_TRUE(SameBytes(smoothed.component[2].values, expected.component[2].Slab(4, 8).values));
+  EXPECT_THROW(SmoothGaussian(WarpView<const float>(part.View()), warp.View(), parameters), std::invalid_argument);
+}
+
 TEST(Gaussian, WorksOnPartsOfLargerRowsAndPlanes)
 {
   const Extent        outer{ 31, 20, 9 }, size{ 17, 13, 9 };

@@ -21,6 +21,22 @@
 
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <unistd.h>
+
+namespace
+{
+
+/** Memory that the program holds now. */
+double
+ResidentMegabytes()
+{
+  std::ifstream in("/proc/self/statm");
+  double        all = 0, resident = 0;
+  in >> all >> resident; // pages
+  return resident * double(sysconf(_SC_PAGE_SIZE)) / (1024 * 1024);
+}
+
+} // namespace
 
 double
 PeakMegabytes()
@@ -64,6 +80,7 @@ RunLog::Add(const ffdp::RegistrationProgress & progress)
   line["step"] = progress.step;
   line["seconds"] = passed.count();
   line["fraction"] = progress.fraction;
+  line["resident_mb"] = ResidentMegabytes();
   m_File << line.dump() << std::endl;
   if (!m_File)
   {

@@ -18,6 +18,7 @@
 #include "ffdpBackend.h"
 
 #include "ffdpCheck.h"
+#include "ffdpLargePages.h"
 #include "ffdpParallel.h"
 
 #include <cstring>
@@ -54,7 +55,9 @@ public:
   void *
   Allocate(std::size_t bytes) override
   {
-    return ::operator new(bytes, Alignment);
+    void * const memory = ::operator new(bytes, Alignment);
+    AdviseLargePages(memory, bytes);
+    return memory;
   }
   void
   Free(void * memory) override
@@ -291,6 +294,13 @@ public:
                  const GaussianParameters & parameters) override
   {
     ffdp::SmoothGaussian(warp, firstOwned, ownedPlanes, parameters, m_Threads);
+  }
+  void
+  SmoothGaussian(const WarpView<const float> & warp,
+                 const WarpView<float> &       smoothed,
+                 const GaussianParameters &    parameters) override
+  {
+    ffdp::SmoothGaussian(warp, smoothed, parameters, m_Threads);
   }
   void
   Downsample(const VolumeView<const float> & fine,

@@ -32,6 +32,68 @@ namespace ffdp
 namespace
 {
 
+/** Smooths rows of planes, whose old neighbors along z lie wherever they lie. */
+class PlaneSmoother
+{
+public:
+  PlaneSmoother(const Extent & domain, const GaussianParameters & parameters, unsigned workers)
+    : m_Domain(domain)
+    , m_BordersDiffer(parameters.border == SmoothingBorder::Renormalize)
+    , m_Axes{ MakeGaussianAxis(parameters, 0, domain.x, m_Taps[0]),
+              MakeGaussianAxis(parameters, 1, domain.y, m_Taps[1]),
+              MakeGaussianAxis(parameters, 2, domain.z, m_Taps[2]) }
+    , m_Widest(2 * std::max({ m_Axes[0].radius, m_Axes[1].radius, m_Axes[2].radius }) + 1)
+    , m_ScratchFloats(GaussianScratchFloats(m_Axes[0], m_Axes[1]))
+    , m_Scratch(std::size_t(workers * m_ScratchFloats))
+    , m_Pointers(std::size_t(workers * (m_Widest + 2 * Reach() + 1)))
+    , m_SmoothPlane(FFDP_SELECT_KERNEL(SmoothPlane))
+  {}
+
+  std::int64_t
+  Reach() const
+  {
+    return m_Axes[2].radius;
+  }
+
+  /** planeAt(z): the old plane z, densely packed; output: row 0 of the new plane. */
+  template <typename TPlaneAt>
+  void
+  operator()(const SweepRows & rows, const TPlaneAt & planeAt, float * output, std::int64_t outputRowStride) const
+  {
+    const std::int64_t reach = this->Reach();
+    GaussianPlane      plane;
+    plane.rows = m_Pointers.Data() + rows.worker * (m_Widest + 2 * reach + 1);
+    const float ** planes = plane.rows + m_Widest;
+    for (std::int64_t z = rows.z - reach; z <= rows.z + reach; ++z)
+    {
+      planes[z - rows.z + reach] = z >= 0 && z < m_Domain.z ? planeAt(z) : nullptr;
+    }
+    plane.planes = planes;
+    plane.output = output;
+    plane.outputRowStride = outputRowStride;
+    plane.position = rows.z;
+    plane.firstRow = rows.firstRow;
+    plane.endRow = rows.endRow;
+    plane.x = m_Axes[0];
+    plane.y = m_Axes[1];
+    plane.z = m_Axes[2];
+    plane.bordersDiffer = m_BordersDiffer;
+    plane.scratch = m_Scratch.Data() + rows.worker * m_ScratchFloats;
+    m_SmoothPlane(plane);
+  }
+
+private:
+  Extent                       m_Domain;
+  bool                         m_BordersDiffer;
+  std::vector<float>           m_Taps[3];
+  GaussianAxis                 m_Axes[3];
+  std::int64_t                 m_Widest;
+  std::int64_t                 m_ScratchFloats;
+  AlignedBuffer<float>         m_Scratch;
+  AlignedBuffer<const float *> m_Pointers;
+  void (*m_SmoothPlane)(const GaussianPlane &);
+};
+
 struct Volumes
 {
   VolumeView<float> volume[3];
@@ -45,21 +107,11 @@ Smooth(const Volumes &            volumes,
        const GaussianParameters & parameters,
        unsigned                   threads)
 {
-  const Extent       domain = volumes.volume[0].domain;
-  std::vector<float> taps[3];
-  const GaussianAxis axes[3] = { MakeGaussianAxis(parameters, 0, domain.x, taps[0]),
-                                 MakeGaussianAxis(parameters, 1, domain.y, taps[1]),
-                                 MakeGaussianAxis(parameters, 2, domain.z, taps[2]) };
-
+  const Extent        domain = volumes.volume[0].domain;
+  const unsigned      workers = ResolveThreads(threads);
+  const PlaneSmoother smoother(domain, parameters, workers);
   // A row more than the plane holds, so that planes whose size is a power of two do not share cache sets.
-  const std::int64_t           slotFloats = (domain.y + 1) * domain.x;
-  const std::int64_t           reach = axes[2].radius;
-  const std::int64_t           widest = 2 * std::max({ axes[0].radius, axes[1].radius, axes[2].radius }) + 1;
-  const std::int64_t           scratchFloats = GaussianScratchFloats(axes[0], axes[1]);
-  const unsigned               workers = ResolveThreads(threads);
-  AlignedBuffer<float>         scratch(std::size_t(workers * scratchFloats));
-  AlignedBuffer<const float *> pointers(std::size_t(workers * (widest + 2 * reach + 1)));
-  const auto                   smoothPlane = FFDP_SELECT_KERNEL(SmoothPlane);
+  const std::int64_t slotFloats = (domain.y + 1) * domain.x;
 
   const auto pack = [&](std::int64_t lane, std::int64_t z, float * slot) {
     for (std::int64_t y = 0; y < domain.y; ++y)
@@ -68,27 +120,10 @@ Smooth(const Volumes &            volumes,
     }
   };
   const auto compute = [&](const SweepRows & rows, const InPlaceSweep::Window & window) {
-    GaussianPlane plane;
-    plane.rows = pointers.Data() + rows.worker * (widest + 2 * reach + 1);
-    const float ** planes = plane.rows + widest;
-    for (std::int64_t z = rows.z - reach; z <= rows.z + reach; ++z)
-    {
-      planes[z - rows.z + reach] = z >= 0 && z < domain.z ? window(z) : nullptr;
-    }
-    plane.planes = planes;
-    plane.output = volumes.volume[rows.lane].Row(0, rows.z);
-    plane.outputRowStride = volumes.volume[rows.lane].rowStride;
-    plane.position = rows.z;
-    plane.firstRow = rows.firstRow;
-    plane.endRow = rows.endRow;
-    plane.x = axes[0];
-    plane.y = axes[1];
-    plane.z = axes[2];
-    plane.bordersDiffer = parameters.border == SmoothingBorder::Renormalize;
-    plane.scratch = scratch.Data() + rows.worker * scratchFloats;
-    smoothPlane(plane);
+    const VolumeView<float> & volume = volumes.volume[rows.lane];
+    smoother(rows, window, volume.Row(0, rows.z), volume.rowStride);
   };
-  InPlaceSweep(domain, firstOwned, firstOwned + ownedPlanes, reach, slotFloats, volumes.count, workers)
+  InPlaceSweep(domain, firstOwned, firstOwned + ownedPlanes, smoother.Reach(), slotFloats, volumes.count, workers)
     .Run(pack, compute);
 }
 
@@ -156,6 +191,31 @@ SmoothGaussian(const WarpView<float> &    warp,
     volumes.count = 3;
     Smooth(volumes, firstOwned, ownedPlanes, parameters, threads);
   }
+}
+
+void
+SmoothGaussian(const WarpView<const float> & warp,
+               const WarpView<float> &       smoothed,
+               const GaussianParameters &    parameters,
+               unsigned                      threads)
+{
+  CheckGaussian(warp, smoothed, parameters);
+  constexpr std::int64_t RowsPerPiece = 128; // pieces of a plane do some rows twice
+  const Extent &         domain = warp.domain;
+  const unsigned         workers = ResolveThreads(threads);
+  const PlaneSmoother    smoother(domain, parameters, workers);
+  const std::int64_t     perPlane = (domain.y + RowsPerPiece - 1) / RowsPerPiece;
+  ParallelFor(3 * smoothed.planes * perPlane, workers, [&](std::int64_t piece, unsigned worker) {
+    SweepRows rows;
+    rows.lane = piece % 3;
+    rows.z = smoothed.firstPlane + piece / 3 / perPlane;
+    rows.firstRow = piece / 3 % perPlane * RowsPerPiece;
+    rows.endRow = std::min(domain.y, rows.firstRow + RowsPerPiece);
+    rows.worker = worker;
+    const int c = int(rows.lane);
+    smoother(
+      rows, [&](std::int64_t z) { return warp.Row(c, 0, z); }, smoothed.Row(c, 0, rows.z), smoothed.rowStride);
+  });
 }
 
 void

@@ -116,6 +116,23 @@ CheckGaussian(const WarpView<float> &    warp,
           "only a planar warp of three components can be smoothed in place");
 }
 
+/** Not in place. */
+inline void
+CheckGaussian(const WarpView<const float> & warp,
+              const WarpView<float> &       smoothed,
+              const GaussianParameters &    parameters)
+{
+  RequireUsable(smoothed, "the smoothed warp");
+  RequireSameDomain(warp.domain, smoothed.domain, "a warp and what it is smoothed to");
+  CheckGaussianPlanes(warp, smoothed.firstPlane, smoothed.planes, parameters, "the warp");
+  for (const WarpView<const float> & view : { warp, WarpView<const float>(smoothed) })
+  {
+    Require(view.elementStride == 1 && view.component[1] && view.component[2],
+            "only a planar warp of three components can be smoothed");
+  }
+  Require(warp.rowStride == warp.domain.x, "a warp to smooth must have densely packed planes");
+}
+
 } // namespace ffdp
 
 #endif

@@ -255,6 +255,13 @@ public:
     cuda::SmoothGaussian(m_Device, warp, firstOwned, ownedPlanes, parameters);
   }
   void
+  SmoothGaussian(const WarpView<const float> & warp,
+                 const WarpView<float> &       smoothed,
+                 const GaussianParameters &    parameters) override
+  {
+    cuda::SmoothGaussian(m_Device, warp, smoothed, parameters);
+  }
+  void
   Downsample(const VolumeView<const float> & fine,
              const VolumeView<float> &       coarse,
              const GridMap &                 map,

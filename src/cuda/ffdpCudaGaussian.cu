@@ -274,6 +274,48 @@ SmoothTiles(Device &                      device,
   Launch(device, shape, SmoothTileKernel, input, xs, ys, output);
 }
 
+/** Along y and x, from planes that are summed along z. */
+class PlanePasses
+{
+public:
+  PlanePasses(Device & device, const DeviceAxes & axes, const Extent & domain, int components, std::int64_t group)
+    : m_Device(device)
+    , m_Axes(axes)
+    , m_Components(components)
+    , m_Tiled(TileBytes(axes.axis[0], axes.axis[1]) <= MostTileBytes)
+    , m_AlongY(device, domain, components, m_Tiled ? 0 : group)
+  {}
+
+  void
+  operator()(const WarpView<float> & summed, const WarpView<float> & output) const
+  {
+    if (m_Tiled)
+    {
+      SmoothTiles(m_Device, summed, m_Axes.axis[0], m_Axes.axis[1], m_Components, output);
+      return;
+    }
+    const auto rows = m_AlongY.View(summed.firstPlane, summed.planes);
+    Launch(m_Device, RowsOf(rows), SmoothRowsKernel<false>, summed, m_Axes.axis[1], rows, m_Components);
+    Launch(m_Device, RowsOf(output), SmoothRowsKernel<true>, rows, m_Axes.axis[0], output, m_Components);
+  }
+
+private:
+  static constexpr std::size_t MostTileBytes = 48 * 1024;
+
+  Device &            m_Device;
+  const DeviceAxes &  m_Axes;
+  int                 m_Components;
+  bool                m_Tiled;
+  const GroupOfPlanes m_AlongY;
+};
+
+std::int64_t
+GroupFor(const Extent & domain, int components, std::int64_t planes, std::size_t groupBytes)
+{
+  const std::int64_t bytesPerPlane = components * domain.x * domain.y * std::int64_t(sizeof(float));
+  return std::min<std::int64_t>(MostBlocks, PlanesPerGroup(planes, bytesPerPlane, groupBytes));
+}
+
 void
 Smooth(Device &                   device,
        const WarpView<float> &    field,
@@ -282,39 +324,23 @@ Smooth(Device &                   device,
        const GaussianParameters & parameters,
        std::size_t                groupBytes)
 {
-  constexpr std::size_t mostTileBytes = 48 * 1024;
-  const DeviceAxes      axes(device, parameters, field.domain);
-  const GaussianAxis &  xs = axes.axis[0];
-  const GaussianAxis &  ys = axes.axis[1];
-  const std::int64_t    reach = axes.axis[2].radius;
-  const std::int64_t    ownedPlanes = owned.end - owned.first;
-  const std::int64_t    bytesPerPlane = components * field.domain.x * field.domain.y * std::int64_t(sizeof(float));
-  const std::int64_t group = std::min<std::int64_t>(MostBlocks, PlanesPerGroup(ownedPlanes, bytesPerPlane, groupBytes));
-  const bool         tiled = TileBytes(xs, ys) <= mostTileBytes;
+  const DeviceAxes    axes(device, parameters, field.domain);
+  const std::int64_t  reach = axes.axis[2].radius;
+  const std::int64_t  ownedPlanes = owned.end - owned.first;
+  const std::int64_t  group = GroupFor(field.domain, components, ownedPlanes, groupBytes);
   const GroupOfPlanes alongZ(device, field.domain, components, group);
-  const GroupOfPlanes alongY(device, field.domain, components, tiled ? 0 : group);
+  const PlanePasses   alongRows(device, axes, field.domain, components, group);
   PlaneCopies         below(device, field, group < ownedPlanes ? std::min(reach, ownedPlanes) : 0);
   for (std::int64_t first = owned.first; first < owned.end; first += group)
   {
     const std::int64_t end = std::min(first + group, owned.end);
-    const auto         smoothed = alongZ.View(first, end - first);
-    const auto         output = field.Planes(first, end - first);
-    SmoothAlongZ(
-      device, below.Describe(std::max(owned.first, first - reach), first), axes.axis[2], components, smoothed);
+    const auto         summed = alongZ.View(first, end - first);
+    SmoothAlongZ(device, below.Describe(std::max(owned.first, first - reach), first), axes.axis[2], components, summed);
     if (end < owned.end)
     {
       below.Copy(std::max(first, end - reach), end);
     }
-    if (tiled)
-    {
-      SmoothTiles(device, smoothed, xs, ys, components, output);
-    }
-    else
-    {
-      const auto rows = alongY.View(first, end - first);
-      Launch(device, RowsOf(rows), SmoothRowsKernel<false>, smoothed, ys, rows, components);
-      Launch(device, RowsOf(output), SmoothRowsKernel<true>, rows, xs, output, components);
-    }
+    alongRows(summed, field.Planes(first, end - first));
   }
 }
 
@@ -350,6 +376,31 @@ SmoothGaussian(Device &                   device,
   if (ownedPlanes > 0)
   {
     Smooth(device, field, 1, { firstOwned, firstOwned + ownedPlanes }, parameters, groupBytes);
+  }
+}
+
+void
+SmoothGaussian(Device &                      device,
+               const WarpView<const float> & warp,
+               const WarpView<float> &       smoothed,
+               const GaussianParameters &    parameters,
+               std::size_t                   groupBytes)
+{
+  CheckGaussian(warp, smoothed, parameters);
+  constexpr int       Components = 3;
+  const DeviceAxes    axes(device, parameters, warp.domain);
+  const std::int64_t  group = GroupFor(warp.domain, Components, smoothed.planes, groupBytes);
+  const GroupOfPlanes alongZ(device, warp.domain, Components, group);
+  const PlanePasses   alongRows(device, axes, warp.domain, Components, group);
+  OldPlanes           old; // none is overwritten
+  old.field = warp;
+  old.planeVoxels = warp.domain.x * warp.domain.y;
+  for (std::int64_t first = smoothed.firstPlane; first < smoothed.EndPlane(); first += group)
+  {
+    const std::int64_t count = std::min(group, smoothed.EndPlane() - first);
+    const auto         summed = alongZ.View(first, count);
+    SmoothAlongZ(device, old, axes.axis[2], Components, summed);
+    alongRows(summed, smoothed.Planes(first, count));
   }
 }
 

@@ -45,6 +45,14 @@ SmoothGaussian(Device &                   device,
                const GaussianParameters & parameters,
                std::size_t                groupBytes = DefaultGroupBytes);
 
+/** From one warp to another. */
+void
+SmoothGaussian(Device &                      device,
+               const WarpView<const float> & warp,
+               const WarpView<float> &       smoothed,
+               const GaussianParameters &    parameters,
+               std::size_t                   groupBytes = DefaultGroupBytes);
+
 } // namespace cuda
 } // namespace ffdp
 

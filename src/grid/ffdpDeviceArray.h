@@ -36,10 +36,18 @@ public:
     , m_Data(count > 0 ? static_cast<T *>(backend.Allocate(std::size_t(count) * sizeof(T))) : nullptr)
     , m_Count(count)
   {}
+  /** Memory of somebody else, who keeps it while this is used; for a backend that uses memory of the host. */
+  DeviceArray(Backend & backend, T * memory, std::int64_t count)
+    : m_Backend(&backend)
+    , m_Data(memory)
+    , m_Count(count)
+    , m_Owner(false)
+  {}
   DeviceArray(DeviceArray && other) noexcept
     : m_Backend(other.m_Backend)
     , m_Data(std::exchange(other.m_Data, nullptr))
     , m_Count(std::exchange(other.m_Count, 0))
+    , m_Owner(other.m_Owner)
   {}
   DeviceArray &
   operator=(DeviceArray && other) noexcept
@@ -47,11 +55,12 @@ public:
     std::swap(m_Backend, other.m_Backend);
     std::swap(m_Data, other.m_Data);
     std::swap(m_Count, other.m_Count);
+    std::swap(m_Owner, other.m_Owner);
     return *this;
   }
   ~DeviceArray()
   {
-    if (m_Data)
+    if (m_Data && m_Owner)
     {
       m_Backend->Free(m_Data);
     }
@@ -76,6 +85,7 @@ private:
   Backend *    m_Backend = nullptr;
   T *          m_Data = nullptr;
   std::int64_t m_Count = 0;
+  bool         m_Owner = true;
 };
 
 } // namespace ffdp

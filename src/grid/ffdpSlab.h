@@ -41,6 +41,19 @@ public:
     m_Halo = halo;
   }
 
+  /** Without a halo, in memory that the caller keeps: `values` gets the size of what this rank owns, and is zero. For a
+   * backend that uses memory of the host. */
+  Slab(Backend & backend, Communicator & communicator, const Extent & domain, int channels, std::vector<float> & values)
+    : m_Domain(domain)
+    , m_Channels(channels)
+    , m_Owned(Partition(domain.z, communicator.Size()).Owned(communicator.Rank()))
+    , m_Held(m_Owned)
+  {
+    const std::int64_t planes = std::max<std::int64_t>(0, m_Owned.end - m_Owned.first);
+    values.assign(std::size_t(channels * planes * domain.x * domain.y), 0.0f);
+    m_Memory = DeviceArray<float>(backend, values.data(), std::int64_t(values.size()));
+  }
+
   /** Planes that are held for another reason than that they lie beside the owned ones. */
   Slab(Backend & backend, const Extent & domain, int channels, const PlaneRange & owned, const PlaneRange & held)
     : m_Domain(domain)

@@ -135,7 +135,9 @@ private:
   void
   Join(Slab & fixedWarp)
   {
-    const Slab inverse = InvertWarp(m_Backend, m_Communicator, fixedWarp).warp;
+    const Slab inverse(m_Backend, m_Communicator, fixedWarp.Domain(), 3);
+    inverse.FillZero();
+    InvertWarp(m_Backend, m_Communicator, fixedWarp, inverse);
     fixedWarp = Slab();
     CompositionParameters composition;
     composition.boundAlongZ = BoundAlongZ(m_Backend, m_Communicator, inverse);
@@ -189,8 +191,8 @@ BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp)
   return float(largest * 1.0001);
 }
 
-InvertedWarp
-InvertWarp(Backend & backend, Communicator & communicator, Slab & u)
+double
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse)
 {
   constexpr int         CheapIterations = 5; // enough for most voxels; the rest is refined one by one
   InverseStepParameters step;
@@ -198,18 +200,17 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u)
   step.boundAlongZ = refinement.boundAlongZ = BoundAlongZ(backend, communicator, u);
   u = WithHalo(backend, communicator, std::move(u), CompositionHalo(step.boundAlongZ));
 
-  InvertedWarp inverse{ Slab(backend, communicator, u.Domain(), 3), 0 };
-  inverse.warp.FillZero();
+  double residual = 0;
   if (!u.IsEmpty())
   {
     for (int i = 0; i < CheapIterations; ++i)
     {
-      backend.IterateInverse(u.Warp(), inverse.warp.Warp(), step);
+      backend.IterateInverse(u.Warp(), inverse.Warp(), step);
     }
-    inverse.residual = backend.RefineInverse(u.Warp(), inverse.warp.Warp(), refinement);
+    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), refinement);
   }
-  communicator.Maximum(&inverse.residual, 1);
-  return inverse;
+  communicator.Maximum(&residual, 1);
+  return residual;
 }
 
 std::unique_ptr<StageRunner>

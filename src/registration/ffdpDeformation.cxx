@@ -38,7 +38,7 @@ Deformation::Deformation(Backend &                        backend,
 {
   const std::int64_t halo = communicator.Size() > 1 ? m_Reach : 0;
   m_Window = PlaneWindow<float>(backend, m_Domain, 3, std::max(planesAtATime, halo) + 2 * m_Reach);
-  m_Kept = PlaneWindow<float>(backend, m_Domain, 3, std::max(halo, std::min(m_Reach, planesAtATime)));
+  m_Smoothed = PlaneWindow<float>(backend, m_Domain, 3, std::max(halo, planesAtATime));
   m_Above = PlaneWindow<float>(backend, m_Domain, 3, halo);
 }
 
@@ -82,14 +82,14 @@ Deformation::SwapEdges(Loss & loss)
   // The highest planes go up. They are made again at the end of the sweep: keeping them would take more memory.
   m_Window.Restart(std::max(m_Planes.first, m_Planes.end - m_Reach));
   this->GrowGradient(loss, m_Planes.end);
-  m_Kept.Restart(below.first);
-  m_Kept.Grow(below.end);
-  StartHaloPlanes(m_Backend, m_Communicator, owners, HaloBelow(owners, m_Reach), channels(m_Kept))->Wait();
+  m_Smoothed.Restart(below.first);
+  m_Smoothed.Grow(below.end);
+  StartHaloPlanes(m_Backend, m_Communicator, owners, HaloBelow(owners, m_Reach), channels(m_Smoothed))->Wait();
 
   // The lowest ones go down, and stay in the window, after those from below.
   m_Window.Restart(below.first);
   m_Window.Grow(below.end);
-  CopyPlanes(m_Backend, m_Kept, m_Window, below);
+  CopyPlanes(m_Backend, m_Smoothed, m_Window, below);
   this->GrowGradient(loss, std::min(m_Planes.end, m_Planes.first + m_Reach));
   m_Above.Restart(above.first);
   m_Above.Grow(above.end);
@@ -131,13 +131,10 @@ Deformation::UseSmoothed(std::int64_t first, std::int64_t end, const TUse & use)
 {
   GaussianParameters smoothing;
   std::copy(m_Parameters.gradientSigma, m_Parameters.gradientSigma + 3, smoothing.sigma);
-  const PlaneRange needed{ std::max(first, end - m_Reach), end };
-  m_Kept.Restart(needed.first);
-  m_Kept.Grow(needed.end);
-  CopyPlanes(m_Backend, m_Window, m_Kept, needed);
-  m_Backend.SmoothGaussian(m_Window.Warp(), first, end - first, smoothing);
-  use(m_Window.Warp().Planes(first, end - first));
-  CopyPlanes(m_Backend, m_Kept, m_Window, needed);
+  m_Smoothed.Restart(first);
+  m_Smoothed.Grow(end);
+  m_Backend.SmoothGaussian(m_Window.Warp(), m_Smoothed.Warp(), smoothing);
+  use(m_Smoothed.Warp());
 }
 
 template <typename TUse>
@@ -156,8 +153,8 @@ Deformation::SweepGradient(Loss & loss, const AffineMap & physical, const TUse &
       this->FinishSwap();
     }
     this->GrowGradient(loss, needed);
-    this->FinishSwap(); // smoothing changes what is being sent
     this->UseSmoothed(first, end, use);
+    this->FinishSwap(); // the window moves on over what is being sent
   }
   this->FinishSwap();
   return loss.Value();

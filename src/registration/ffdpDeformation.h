@@ -61,8 +61,7 @@ private:
   /** Adds the planes of the gradient up to `end` to the window. */
   void
   GrowGradient(Loss & loss, std::int64_t end);
-  /** Smooths the planes [first, end) of the window, calls use() with them, and undoes the smoothing of those that the
-   * next planes need. */
+  /** Calls use() with the planes [first, end) of the window, smoothed. */
   template <typename TUse>
   void
   UseSmoothed(std::int64_t first, std::int64_t end, const TUse & use);
@@ -73,11 +72,11 @@ private:
   std::int64_t                     m_PlanesAtATime;
   std::unique_ptr<CompositiveWarp> m_Warp;
   Extent                           m_Domain;
-  PlaneRange                       m_Planes; ///< that this rank owns
-  std::int64_t                     m_Reach;  ///< of the smoothing, planes
-  PlaneWindow<float>               m_Window; ///< planes of the gradient
-  PlaneWindow<float>               m_Kept;   ///< as they were before smoothing; those of the neighbor below before that
-  PlaneWindow<float>               m_Above;  ///< those of the neighbor above
+  PlaneRange                       m_Planes;   ///< that this rank owns
+  std::int64_t                     m_Reach;    ///< of the smoothing, planes
+  PlaneWindow<float>               m_Window;   ///< planes of the gradient
+  PlaneWindow<float>               m_Smoothed; ///< planes of it; those of the neighbor below before the sweep
+  PlaneWindow<float>               m_Above;    ///< those of the neighbor above
   std::unique_ptr<PendingTransfer> m_Downward; ///< to the neighbor below, from the window
 };
 

@@ -68,16 +68,46 @@ Unfold(Backend & backend, Communicator & communicator, Slab & warp, Registration
   }
 }
 
-std::vector<float>
-CopyToHost(Backend & backend, const Slab & warp)
+/** A warp of zeros: in the memory of the result, where the backend can use that, so that large warps exist once. */
+Slab
+MakeHome(Backend & backend, Communicator & communicator, const Extent & size, std::vector<float> & values)
 {
+  if (backend.SharesHostMemory())
+  {
+    return Slab(backend, communicator, size, 3, values);
+  }
+  Slab home(backend, communicator, size, 3);
+  home.FillZero();
+  return home;
+}
+
+/** Moves a warp to such memory, without its halo. */
+Slab
+MoveHome(Backend & backend, Communicator & communicator, Slab && warp, std::vector<float> & values)
+{
+  Slab home = MakeHome(backend, communicator, warp.Domain(), values);
+  for (int c = 0; c < 3 && !warp.IsEmpty(); ++c)
+  {
+    const VolumeView<float> from = warp.OwnedVolume(c);
+    backend.Move(home.Volume(c).data, from.data, std::size_t(from.planes * from.planeStride) * sizeof(float));
+  }
+  warp = Slab();
+  return home;
+}
+
+void
+CopyToHost(Backend & backend, const Slab & warp, std::vector<float> & values)
+{
+  if (backend.SharesHostMemory())
+  {
+    return; // it is there
+  }
   const std::int64_t count = (warp.Owned().end - warp.Owned().first) * warp.Domain().x * warp.Domain().y;
-  std::vector<float> values(std::size_t(3 * count));
+  values.resize(std::size_t(3 * count));
   for (int c = 0; c < 3 && count > 0; ++c)
   {
     backend.CopyToHost(values.data() + c * count, warp.OwnedVolume(c).data, std::size_t(count) * sizeof(float));
   }
-  return values;
 }
 
 } // namespace
@@ -97,12 +127,11 @@ BringWarpHome(Backend &            backend,
   result.hasWarp = true;
   result.warpSize = size;
   result.warpPlanes = warp.Owned();
-  {
-    const InvertedWarp inverse = InvertWarp(backend, communicator, warp);
-    result.inverseResidual = inverse.residual;
-    result.inverseWarp = CopyToHost(backend, inverse.warp);
-  }
-  result.warp = CopyToHost(backend, warp);
+  warp = MoveHome(backend, communicator, std::move(warp), result.warp);
+  CopyToHost(backend, warp, result.warp);
+  const Slab inverse = MakeHome(backend, communicator, size, result.inverseWarp);
+  result.inverseResidual = InvertWarp(backend, communicator, warp, inverse);
+  CopyToHost(backend, inverse, result.inverseWarp);
 }
 
 } // namespace ffdp

@@ -102,7 +102,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
   if (IsDeformable(stage))
   {
     const auto reach = double(GaussianRadius(stage.gradientSigma));
-    planes += 3 * (std::min(all, atATime + 2 * reach) + std::min(all, std::min(reach, atATime)));
+    planes += 3 * (std::min(all, atATime + 2 * reach) + std::min(all, atATime));
   }
   else if (withWarp)
   {
@@ -246,9 +246,9 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
       estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
     }
   }
-  // the warp, its inverse, and a copy of each for the caller, one after the other
+  // the warp and its inverse; between ranks another warp with the planes around it that the inverse reaches
   const Extent & grid = pairs.front().fixedSize;
-  estimate.resultBytes = held > 0 ? 4 * (9 * full + InversionFloats(grid, workers, ranks)) : 0;
+  estimate.resultBytes = held > 0 ? 4 * ((ranks == 1 ? 6 : 9) * full + InversionFloats(grid, workers, ranks)) : 0;
   estimate.peakBytes = std::max(estimate.peakBytes, estimate.resultBytes);
   return estimate;
 }

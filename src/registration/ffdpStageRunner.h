@@ -34,15 +34,10 @@ Regrid(Backend & backend, Communicator & communicator, const Slab & warp, const 
 float
 BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp);
 
-struct InvertedWarp
-{
-  Slab   warp;         ///< (id + u)^-1 - id
-  double residual = 0; ///< the largest, in voxels
-};
-
-/** u gets a halo as wide as its inverse reaches. */
-InvertedWarp
-InvertWarp(Backend & backend, Communicator & communicator, Slab & u);
+/** Writes (id + u)^-1 - id to `inverse`, which has no halo and is zero before, and returns the largest residual in
+ * voxels. u gets a halo as wide as its inverse reaches. */
+double
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse);
 
 /** What passes from stage to stage: phi(x) = A (x + u(x)) + t. */
 struct Alignment

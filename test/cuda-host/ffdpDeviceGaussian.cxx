@@ -53,4 +53,14 @@ SmoothGaussian(const WarpView<float> & warp, const GaussianParameters & paramete
   SmoothGaussian(warp, warp.firstPlane, warp.planes, parameters, threads);
 }
 
+void
+SmoothGaussian(const WarpView<const float> & warp,
+               const WarpView<float> &       smoothed,
+               const GaussianParameters &    parameters,
+               unsigned)
+{
+  cuda::SmoothGaussian(
+    test::TestDevice(), test::StagedWarp<const float>(warp), test::StagedWarp<float>(smoothed), parameters);
+}
+
 } // namespace ffdp
