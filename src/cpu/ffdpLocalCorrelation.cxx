@@ -239,7 +239,7 @@ LocalCorrelation(const VolumeView<const float> &        fixed,
   }
 
   task.constants.scale = float(1 / (std::sqrt(parameters.fixedVariance) * std::sqrt(parameters.movingVariance)));
-  task.constants.epsilon = float(parameters.epsilon);
+  task.constants.epsilon = std::max(float(parameters.epsilon), SmallestCorrelationEpsilon);
   task.constants.flatValue = float(parameters.flatValue);
 
   std::int64_t normalizer = parameters.normalizer;

@@ -189,7 +189,6 @@ private:
   FinishTerms(std::int64_t y, std::int64_t z, const float * sums, float fixedShift, float movingShift)
   {
     const LocalCorrelationOutputs & outputs = m_Task.outputs;
-    float *                         merged = m_Piece.scratch + m_Layout.gradientRow;
 
     TermsRow row;
     row.width = m_Width;
@@ -218,8 +217,8 @@ private:
     {
       row.fixed = this->ImageRow(0, y, z);
       row.moving = this->ImageRow(1, y, z);
-      row.movingGradient = outputs.movingGradient ? merged : nullptr;
-      row.fixedGradient = outputs.fixedGradient ? merged + m_Layout.pitch : nullptr;
+      row.movingGradient = outputs.movingGradient ? this->GradientRow(outputs.movingGradient, 0, y, z) : nullptr;
+      row.fixedGradient = outputs.fixedGradient ? this->GradientRow(outputs.fixedGradient, 1, y, z) : nullptr;
     }
     const TermsUse use = m_Task.exact ? TermsUse::ExactGradient : row.fixed ? TermsUse::AntsGradient : TermsUse::Value;
     ComputeTermsRow(
@@ -233,13 +232,22 @@ private:
     }
   }
 
-  /** Writes a merged row of the piece to an output, if there is one. */
+  /** Where a row of a gradient is computed. Columns come in pairs: if the last one has a partner, straight in the
+   * output, so that writing to memory goes on while the row is computed; otherwise in a row of the scratch. */
+  float *
+  GradientRow(const VolumeView<float> & output, int which, std::int64_t y, std::int64_t z) const
+  {
+    return (m_Piece.x1 - m_Piece.x0) % 2 == 0 ? output.Row(y, z) + m_Piece.x0
+                                              : m_Piece.scratch + m_Layout.gradientRow + which * m_Layout.pitch;
+  }
+
+  /** Writes a row of a gradient to its output, if it was asked for and is not there already. */
   void
   CopyOut(const float * merged, const VolumeView<float> & output, std::int64_t y, std::int64_t z) const
   {
-    if (merged)
+    float * to = merged ? output.Row(y, z) + m_Piece.x0 : nullptr;
+    if (merged != to)
     {
-      float * to = output.Row(y, z) + m_Piece.x0;
       ForRow(m_Piece.x1 - m_Piece.x0,
              [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA { Store(LoadAs<decltype(type)>(merged + x), to + x); });
     }
@@ -331,7 +339,6 @@ private:
   FinishGradient(std::int64_t y, std::int64_t z, const float * sums) const
   {
     const LocalCorrelationOutputs & outputs = m_Task.outputs;
-    float *                         merged = m_Piece.scratch + m_Layout.gradientRow;
     const int                       column = 2 * m_Task.radius[0]; // of the piece's first voxel in image rows
 
     ExactRow row;
@@ -343,21 +350,22 @@ private:
     row.gamma = sums;
     row.ownFields = sums + m_Layout.pitch;
     row.fieldPitch = m_Layout.pitch;
-    row.gradient = merged;
     if (outputs.movingGradient)
     {
+      row.gradient = this->GradientRow(outputs.movingGradient, 0, y, z);
       row.other = this->ImageRow(0, y, z);
       row.own = this->ImageRow(1, y, z);
       ComputeExactRow(row, m_Task.radius[0], m_Task.taps[0], m_Task.gradientScale);
-      this->CopyOut(merged, outputs.movingGradient, y, z);
+      this->CopyOut(row.gradient, outputs.movingGradient, y, z);
       row.ownFields += 2 * m_Layout.pitch;
     }
     if (outputs.fixedGradient)
     {
+      row.gradient = this->GradientRow(outputs.fixedGradient, 0, y, z);
       row.other = this->ImageRow(1, y, z);
       row.own = this->ImageRow(0, y, z);
       ComputeExactRow(row, m_Task.radius[0], m_Task.taps[0], m_Task.gradientScale);
-      this->CopyOut(merged, outputs.fixedGradient, y, z);
+      this->CopyOut(row.gradient, outputs.fixedGradient, y, z);
     }
   }
 };
