@@ -67,26 +67,27 @@ private:
 
   /** Sums rows over y, a group of windows at a time, and hands the result over row by row.
    *
-   * fill(y, to) writes row y of every channel, channel c a pitch after channel c - 1; finish(y, sums) gets the
-   * sums over the windows centered at row y of [y0, y1) in the same form. Channels [firstChannel, endChannel)
-   * are in use. The ring keeps the rows; each stage has its own, because their zero columns differ. */
+   * fill(y, to) writes row y of every channel, channel c a pitch after channel c - 1; each plane of a group has
+   * `channels` of them, and the planes [firstPlane, endPlane) are in use. finish(y, plane, sums) gets the sums of a
+   * plane over the windows centered at row y of [y0, y1). Planes go one by one, so that their sums are still in the
+   * first level cache there. The ring keeps the rows; each stage has its own, because their zero columns differ. */
   template <typename TFill, typename TFinish>
   void
   SweepRows(float *         ring,
             std::int64_t    y0,
             std::int64_t    y1,
-            int             firstChannel,
-            int             endChannel,
+            int             channels,
+            int             firstPlane,
+            int             endPlane,
             const TFill &   fill,
             const TFinish & finish)
   {
     const int          r = m_Task.radius[1];
     const int          ringRows = GroupLength(r);
-    const std::int64_t pitch = m_Layout.pitch;
+    const std::int64_t planePitch = channels * m_Layout.pitch; // channels lie side by side: one long row
     const std::int64_t fillY0 = Max(0, y0 - r);
     const std::int64_t fillY1 = Min(m_Task.fixed.domain.y, y1 + r);
-    const std::int64_t rowPitch = m_Layout.channels * pitch;
-    const std::int64_t used = firstChannel * pitch; // channels lie side by side: one long row
+    const std::int64_t rowPitch = m_Layout.channels * m_Layout.pitch;
     float *            sums = m_Piece.scratch + m_Layout.rowSums;
     const float **     rows = this->RowPointers(0);
 
@@ -109,15 +110,23 @@ private:
       for (int j = 0; j < ringRows; ++j)
       {
         const std::int64_t at = y - r + j;
-        rows[j] = at >= fillY0 && at < next ? ring + from * rowPitch + used : this->Zeros();
+        const bool         inside = at >= fillY0 && at < next;
+        rows[j] = (inside ? ring + from * rowPitch : this->Zeros()) + firstPlane * planePitch;
         from = from + 1 < ringRows ? from + 1 : 0;
       }
-      GroupSums(m_GroupY, r, m_Task.taps[1], rows, (endChannel - firstChannel) * pitch, wanted, rowPitch, sums + used);
-      for (int k = 0; k < m_GroupY; ++k)
+      for (int plane = firstPlane; plane < endPlane; ++plane)
       {
-        if (wanted[k])
+        GroupSums(m_GroupY, r, m_Task.taps[1], rows, planePitch, wanted, planePitch, sums);
+        for (int k = 0; k < m_GroupY; ++k)
         {
-          finish(y + k, sums + k * rowPitch);
+          if (wanted[k])
+          {
+            finish(y + k, plane, sums + k * planePitch);
+          }
+        }
+        for (int j = 0; j < ringRows; ++j)
+        {
+          rows[j] += planePitch;
         }
       }
     }
@@ -174,14 +183,10 @@ private:
         GroupProductSums(m_GroupZ, r, m_Task.taps[2], rows, columnEnd[odd] - columnBegin[odd], m_Layout.pitch, to + at);
       }
     };
-    const auto finish = [&](std::int64_t y, const float * sums) {
-      for (int k = first; k < end; ++k)
-      {
-        this->FinishTerms(y, z + k, sums + k * m_Quantities * m_Layout.pitch, rows.fixedShift, rows.movingShift);
-      }
+    const auto finish = [&](std::int64_t y, int plane, const float * sums) {
+      this->FinishTerms(y, z + plane, sums, rows.fixedShift, rows.movingShift);
     };
-    this->SweepRows(
-      m_Piece.scratch + m_Layout.productRing, m_Y0, m_Y1, first * m_Quantities, end * m_Quantities, fill, finish);
+    this->SweepRows(m_Piece.scratch + m_Layout.productRing, m_Y0, m_Y1, m_Quantities, first, end, fill, finish);
   }
 
   /** The sum over x, and what a window gives, for one row. */
@@ -189,7 +194,6 @@ private:
   FinishTerms(std::int64_t y, std::int64_t z, const float * sums, float fixedShift, float movingShift)
   {
     const LocalCorrelationOutputs & outputs = m_Task.outputs;
-    float *                         merged = m_Piece.scratch + m_Layout.gradientRow;
 
     TermsRow row;
     row.width = m_Width;
@@ -218,8 +222,8 @@ private:
     {
       row.fixed = this->ImageRow(0, y, z);
       row.moving = this->ImageRow(1, y, z);
-      row.movingGradient = outputs.movingGradient ? merged : nullptr;
-      row.fixedGradient = outputs.fixedGradient ? merged + m_Layout.pitch : nullptr;
+      row.movingGradient = outputs.movingGradient ? this->GradientRow(outputs.movingGradient, 0, y, z) : nullptr;
+      row.fixedGradient = outputs.fixedGradient ? this->GradientRow(outputs.fixedGradient, 1, y, z) : nullptr;
     }
     const TermsUse use = m_Task.exact ? TermsUse::ExactGradient : row.fixed ? TermsUse::AntsGradient : TermsUse::Value;
     ComputeTermsRow(
@@ -233,13 +237,22 @@ private:
     }
   }
 
-  /** Writes a merged row of the piece to an output, if there is one. */
+  /** Where a row of a gradient is computed. Columns come in pairs: if the last one has a partner, straight in the
+   * output, so that writing to memory goes on while the row is computed; otherwise in a row of the scratch. */
+  float *
+  GradientRow(const VolumeView<float> & output, int which, std::int64_t y, std::int64_t z) const
+  {
+    return (m_Piece.x1 - m_Piece.x0) % 2 == 0 ? output.Row(y, z) + m_Piece.x0
+                                              : m_Piece.scratch + m_Layout.gradientRow + which * m_Layout.pitch;
+  }
+
+  /** Writes a row of a gradient to its output, if it was asked for and is not there already. */
   void
   CopyOut(const float * merged, const VolumeView<float> & output, std::int64_t y, std::int64_t z) const
   {
-    if (merged)
+    float * to = merged ? output.Row(y, z) + m_Piece.x0 : nullptr;
+    if (merged != to)
     {
-      float * to = output.Row(y, z) + m_Piece.x0;
       ForRow(m_Piece.x1 - m_Piece.x0,
              [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA { Store(LoadAs<decltype(type)>(merged + x), to + x); });
     }
@@ -316,14 +329,10 @@ private:
                   to + f * m_Layout.pitch);
       }
     };
-    const auto finish = [&](std::int64_t y, const float * sums) {
-      for (int k = first; k < end; ++k)
-      {
-        this->FinishGradient(y, z + k, sums + k * m_Fields * m_Layout.pitch);
-      }
+    const auto finish = [&](std::int64_t y, int plane, const float * sums) {
+      this->FinishGradient(y, z + plane, sums);
     };
-    this->SweepRows(
-      m_Piece.scratch + m_Layout.fieldRing, m_Piece.y0, m_Piece.y1, first * m_Fields, end * m_Fields, fill, finish);
+    this->SweepRows(m_Piece.scratch + m_Layout.fieldRing, m_Piece.y0, m_Piece.y1, m_Fields, first, end, fill, finish);
   }
 
   /** The sum over x, and the gradients, for one row. */
@@ -331,7 +340,6 @@ private:
   FinishGradient(std::int64_t y, std::int64_t z, const float * sums) const
   {
     const LocalCorrelationOutputs & outputs = m_Task.outputs;
-    float *                         merged = m_Piece.scratch + m_Layout.gradientRow;
     const int                       column = 2 * m_Task.radius[0]; // of the piece's first voxel in image rows
 
     ExactRow row;
@@ -343,21 +351,22 @@ private:
     row.gamma = sums;
     row.ownFields = sums + m_Layout.pitch;
     row.fieldPitch = m_Layout.pitch;
-    row.gradient = merged;
     if (outputs.movingGradient)
     {
+      row.gradient = this->GradientRow(outputs.movingGradient, 0, y, z);
       row.other = this->ImageRow(0, y, z);
       row.own = this->ImageRow(1, y, z);
       ComputeExactRow(row, m_Task.radius[0], m_Task.taps[0], m_Task.gradientScale);
-      this->CopyOut(merged, outputs.movingGradient, y, z);
+      this->CopyOut(row.gradient, outputs.movingGradient, y, z);
       row.ownFields += 2 * m_Layout.pitch;
     }
     if (outputs.fixedGradient)
     {
+      row.gradient = this->GradientRow(outputs.fixedGradient, 0, y, z);
       row.other = this->ImageRow(1, y, z);
       row.own = this->ImageRow(0, y, z);
       ComputeExactRow(row, m_Task.radius[0], m_Task.taps[0], m_Task.gradientScale);
-      this->CopyOut(merged, outputs.fixedGradient, y, z);
+      this->CopyOut(row.gradient, outputs.fixedGradient, y, z);
     }
   }
 };

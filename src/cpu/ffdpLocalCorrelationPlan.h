@@ -158,7 +158,7 @@ MakeCorrelationTask(const VolumeView<const float> &        fixed,
     task.inverseWeight[axis] = weights.inverse[axis].data();
   }
   task.constants.scale = float(1 / (std::sqrt(parameters.fixedVariance) * std::sqrt(parameters.movingVariance)));
-  task.constants.epsilon = float(parameters.epsilon);
+  task.constants.epsilon = std::max(float(parameters.epsilon), SmallestCorrelationEpsilon);
   task.constants.flatValue = float(parameters.flatValue);
   task.gradientScale = 0;
   return task;

@@ -108,7 +108,8 @@ struct CorrelationScratch
   {
     const int *        r = task.radius;
     const std::int64_t reach = task.exact ? 2 : 1;
-    channels = WindowGroup(r[2]) * (task.WindowsAreMasked() ? 6 : 5); // products; there are at most five fields
+    const int          products = task.WindowsAreMasked() ? 6 : 5; // there are at most five fields
+    channels = WindowGroup(r[2]) * products;
     half = (tileX + 2 * reach * r[0] + 2 + 15) / 16 * 8;
     pitch = 2 * half;
     imagePlanes = 2 * r[2] + (task.exact ? 2 : 1) * WindowGroup(r[2]);
@@ -124,7 +125,7 @@ struct CorrelationScratch
     };
     productRing = take(GroupLength(r[1]) * channels);
     fieldRing = take(task.exact ? GroupLength(r[1]) * channels : 0);
-    rowSums = take(WindowGroup(r[1]) * channels);
+    rowSums = take(WindowGroup(r[1]) * products); // of one plane at a time
     zeros = take(channels);
     inverseX = take(1);
     correlationRow = take(1);

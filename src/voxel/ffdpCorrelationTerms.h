@@ -24,11 +24,14 @@
 namespace ffdp
 {
 
+/** The smallest of the normal positive floats, rounded up. */
+constexpr float SmallestCorrelationEpsilon = 1.2e-38f;
+
 /** Constants of an evaluation. */
 struct CorrelationConstants
 {
-  float scale; ///< 1 / sqrt(V_F V_M): keeps products of variances in the range of a float
-  float epsilon;
+  float scale;   ///< 1 / sqrt(V_F V_M): keeps products of variances in the range of a float
+  float epsilon; ///< positive, since B C may underflow: at least SmallestCorrelationEpsilon
   float flatValue;
 };
 
@@ -74,17 +77,14 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   const T B = varianceF * c.scale;
   const T C = varianceM * c.scale;
   const T zero = T{};
-  const T smallest = zero + 1.2e-38f; // of the positive floats: g may underflow
-  const T sum = B * C + c.epsilon;
-  const T g = sum > smallest ? sum : smallest;
+  const T g = B * C + c.epsilon;
 
   // Written so that NaN falls to the flat side. What the division gives in flat windows is not used.
   const auto textured =
     (varianceF > meanSquareF * CorrelationFlatRatio) & (varianceM > meanSquareM * CorrelationFlatRatio);
   const T ratio = textured ? A / g : zero;
-  const T flat = textured ? zero : zero + c.flatValue;
 
-  terms.correlation = A * ratio + flat;
+  terms.correlation = textured ? A * ratio : zero + c.flatValue;
   terms.gamma = (2.0f * c.scale) * ratio * inverseWeight;
   terms.perFixed = ratio * C;
   terms.perMoving = ratio * B;
