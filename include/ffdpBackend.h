@@ -223,6 +223,11 @@ public:
                  const InverseStepParameters & parameters) = 0;
   virtual float
   RefineInverse(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement) = 0;
+  virtual float
+  InverseError(const WarpView<const float> & u,
+               const WarpView<const float> & w,
+               float                         boundAlongZ,
+               const VolumeView<float> &     error) = 0;
   virtual JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

@@ -28,7 +28,8 @@ namespace ffdp
 
 /** Irons a warp where it folds, or nearly: each voxel that has, among itself and its neighbors (up to 27), a Jacobian
  * determinant below `least`, gets the mean of the displacements of these neighbors. Others stay as they are. Repeated
- * with a new determinant each time, this takes the slope out of a fold and leaves the rest of the warp alone.
+ * with a new determinant each time, this takes the slope out of a fold and leaves the rest of the warp alone. Another
+ * measure that is small where a warp is too steep does as well as the determinant: see InverseError().
  *
  * Planes [firstOwned, firstOwned + ownedPlanes) of a planar warp are changed; the warp and the determinant hold
  * them and one plane more on both sides, where the volume goes on. Returns how many voxels were changed. Extra memory:

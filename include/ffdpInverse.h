@@ -77,6 +77,8 @@ struct InverseRefinement
   float tolerance = 1e-3f; ///< voxels whose residual is at most this are left alone
   int   iterations = 20;   ///< of Newton's method, per voxel
   float boundAlongZ = -1;  ///< |w_z| stays within this; negative: the largest |u_z| of the planes that u holds
+  float allowed = 0; ///< a voxel moves only as far as its residual, taken as linear, falls to this; 0: to the tolerance
+  bool  insideOnly = false; ///< voxels that w takes out of the grid are left alone and not counted
 };
 
 /** Finishes an inverse voxel by voxel, by Newton's method with the slope of u: where a warp nearly folds, or expands
@@ -88,6 +90,16 @@ RefineInverse(const WarpView<const float> & u,
               const WarpView<float> &       w,
               const InverseRefinement &     refinement = {},
               unsigned                      threads = 0);
+
+/** error(x) = -|w(x) + u(x + w(x))| for the planes that w holds; 0 for voxels that w takes out of the grid, where u is
+ * not known. (Negative, so that IronFolds() irons where it is too small.) Border, planes and halo as in
+ * RefineInverse(); negative `boundAlongZ`: found by a pass over w_z. Returns the largest length. No extra memory. */
+FFDP_EXPORT float
+InverseError(const WarpView<const float> & u,
+             const WarpView<const float> & w,
+             float                         boundAlongZ,
+             const VolumeView<float> &     error,
+             unsigned                      threads = 0);
 
 } // namespace ffdp
 

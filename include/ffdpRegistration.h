@@ -126,10 +126,10 @@ struct RegistrationResult
   PlaneRange               warpPlanes;          ///< that this rank owns, and that the two warps below hold
   std::vector<float>       warp;                ///< u in voxels of the fixed image, three planar volumes
   std::vector<float>       inverseWarp;         ///< (id + u)^-1 - id, likewise
-  double                   inverseResidual = 0; ///< largest error of the inverse, voxels
+  double                   inverseResidual = 0; ///< how far one after the other, in either order, moves a voxel at most
   double                   smallestJacobian = 1;
   std::int64_t             folds = 0;  ///< voxels with a determinant that is not positive
-  std::int64_t             ironed = 0; ///< voxels whose displacement was changed to unfold the warp
+  std::int64_t             ironed = 0; ///< voxels, in one pass, that were smoothed because the warp was too steep
   std::vector<LevelReport> levels;
   std::vector<std::string> notes; ///< what was done differently from what was asked
 };

@@ -350,3 +350,75 @@ TEST(Inverse, RefinementLeavesOutWhatIsNotFinite)
   bad.tolerance = 0;
   EXPECT_THROW(RefineInverse(u.View(), w.View(), bad, 2), std::invalid_argument);
 }
+
+TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
+{
+  const Extent       size{ 21, 17, 14 };
+  const Warp<float>  u = SmoothWarp(size, 2, 1.5), w = SmoothWarp(size, 3, 1.5);
+  const Warp<double> rest = ReferenceWarpSweep(AsDouble(u), AsDouble(w), 1, 1, 1, WarpBorder::Edge);
+  Volume<float>      error(size);
+  const float        largest = InverseError(u.View(), w.View(), -1, error.View(), 2);
+  double             expected = 0;
+  std::int64_t       outside = 0;
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double to[3] = { double(x) + double(w.component[0].At(x, y, z)),
+                               double(y) + double(w.component[1].At(x, y, z)),
+                               double(z) + double(w.component[2].At(x, y, z)) };
+        const bool   inside = to[0] >= 0 && to[0] <= double(size.x - 1) && to[1] >= 0 && to[1] <= double(size.y - 1) &&
+                            to[2] >= 0 && to[2] <= double(size.z - 1);
+        const double length =
+          std::hypot(rest.component[0].At(x, y, z), rest.component[1].At(x, y, z), rest.component[2].At(x, y, z));
+        EXPECT_NEAR(error.At(x, y, z), inside ? -length : 0.0, 1e-6 * (1 + length));
+        expected = inside ? std::max(expected, length) : expected;
+        outside += inside ? 0 : 1;
+      }
+  EXPECT_GT(outside, 0);
+  EXPECT_NEAR(largest, expected, 1e-6 * (1 + expected));
+
+  const std::int64_t halo = CompositionHalo(2);
+  Volume<float>      slabs(size);
+  for (const PlaneRange & planes : { PlaneRange{ 0, 5 }, PlaneRange{ 5, 6 }, PlaneRange{ 6, size.z } })
+  {
+    const std::int64_t first = std::max<std::int64_t>(0, planes.first - halo);
+    const std::int64_t end = std::min(size.z, planes.end + halo);
+    InverseError(WarpView<const float>(u.View()).Planes(first, end - first),
+                 WarpView<const float>(w.View()).Planes(planes.first, planes.end - planes.first),
+                 2,
+                 slabs.View().Planes(planes.first, planes.end - planes.first),
+                 3);
+  }
+  EXPECT_EQ(slabs.values, error.values);
+}
+
+TEST(Inverse, RefinementMovesVoxelsOnlyAsFarAsAsked)
+{
+  const Extent      size{ 40, 36, 32 };
+  const Warp<float> u = FadingWarp(size, 5, 1.5);
+  Warp<float>       w(size);
+  Volume<float>     before(size), after(size);
+  const Warp<float> start = w;
+  InverseError(u.View(), w.View(), -1, before.View());
+  InverseRefinement refinement;
+  refinement.allowed = 0.5f;
+  refinement.insideOnly = true;
+  RefineInverse(u.View(), w.View(), refinement);
+  InverseError(u.View(), w.View(), -1, after.View());
+  std::int64_t moved = 0;
+  for (std::size_t i = 0; i < before.values.size(); ++i)
+  {
+    const bool same = w.component[0].values[i] == start.component[0].values[i] &&
+                      w.component[1].values[i] == start.component[1].values[i] &&
+                      w.component[2].values[i] == start.component[2].values[i];
+    EXPECT_EQ(same, before.values[i] >= -0.5f) << before.values[i];
+    moved += same ? 0 : 1;
+    if (!same)
+    {
+      EXPECT_NEAR(after.values[i], -0.5, 0.05); // what is left of a residual is linear only about
+    }
+  }
+  EXPECT_GT(moved, 1000);
+  EXPECT_LT(moved, size.Voxels() / 2);
+}

@@ -48,7 +48,7 @@ TEST(RegistrationSyN, RecoversAKnownWarpAcrossAnAffineMap)
   auto            result =
     Register(*backend, *self, { { fixed.Placed(), moving.Placed(), {}, {} } }, RegistrationStart(map), { SyNStage() });
   EXPECT_EQ(result.folds, 0);
-  EXPECT_LE(result.inverseResidual, 0.01);
+  EXPECT_LE(result.inverseResidual, 0.3);
   result.affine = AffineMap(); // so that what is left is the warp of the fixed space, which is KnownWarp itself
   EXPECT_LT(WarpError(result, fixed), 0.7);
   std::fill(result.warp.begin(), result.warp.end(), 0.0f);

@@ -358,6 +358,14 @@ public:
   {
     return ffdp::RefineInverse(u, w, refinement, m_Threads);
   }
+  float
+  InverseError(const WarpView<const float> & u,
+               const WarpView<const float> & w,
+               float                         boundAlongZ,
+               const VolumeView<float> &     error) override
+  {
+    return ffdp::InverseError(u, w, boundAlongZ, error, m_Threads);
+  }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

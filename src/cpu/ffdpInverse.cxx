@@ -125,6 +125,7 @@ RefineInverse(const WarpView<const float> & u,
   const Extent &      domain = u.domain;
   const WarpPlanes    planes = DescribePlanes(u);
   const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
+  const double        allowed = double(refinement.allowed);
   std::vector<double> largest(std::size_t(w.planes), 0.0);
   ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
     const std::int64_t z = w.firstPlane + plane;
@@ -135,28 +136,67 @@ RefineInverse(const WarpView<const float> & u,
       for (std::int64_t x = 0; x < domain.x; ++x)
       {
         const double at[3] = { double(x), double(y), double(z) };
-        double       found[3] = { rows[0][x], rows[1][x], rows[2][x] };
-        if (!CanRefine(found, bound))
+        const double start[3] = { rows[0][x], rows[1][x], rows[2][x] };
+        const double part =
+          IsToRefine(planes, at, start, bound, refinement.insideOnly) ? PartOfWay(planes, at, start, allowed) : 0.0;
+        if (!(part > 0))
         {
           continue;
         }
+        double found[3] = { start[0], start[1], start[2] };
         double squared = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, found);
         // Neighbors that came before: on the left, and in the row above.
         const std::int64_t shifts[2] = { x > 0 ? 1 : 0, y > 0 ? w.rowStride : 0 };
         for (int other = 0; other < 2 && squared > tolerance; ++other)
         {
           const std::int64_t neighbor = x - shifts[other];
-          double             start[3] = { rows[0][neighbor], rows[1][neighbor], rows[2][neighbor] };
+          double             from[3] = { rows[0][neighbor], rows[1][neighbor], rows[2][neighbor] };
           if (shifts[other] > 0)
           {
-            RefineFromNeighbor(planes, at, bound, tolerance, refinement.iterations, start, found, squared);
+            RefineFromNeighbor(planes, at, bound, tolerance, refinement.iterations, from, found, squared);
           }
         }
         worst = squared > worst ? squared : worst;
         for (int c = 0; c < 3; ++c)
         {
-          rows[c][x] = float(found[c]);
+          rows[c][x] = GoPartOfWay(start[c], found[c], part);
         }
+      }
+    }
+    largest[std::size_t(plane)] = worst;
+  });
+  return largest.empty() ? 0.0f : float(std::sqrt(*std::max_element(largest.begin(), largest.end())));
+}
+
+float
+InverseError(const WarpView<const float> & u,
+             const WarpView<const float> & w,
+             float                         boundAlongZ,
+             const VolumeView<float> &     error,
+             unsigned                      threads)
+{
+  CheckInverseError(u, w, error);
+  const double bound = boundAlongZ >= 0 ? double(boundAlongZ) : MeasureWarp(w, threads).largest[2] * RoundingRoom;
+  CheckRefinementBound(u, w, bound);
+
+  const WarpPlanes    planes = DescribePlanes(u);
+  std::vector<double> largest(std::size_t(w.planes), 0.0);
+  ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
+    const std::int64_t z = w.firstPlane + plane;
+    double             worst = 0;
+    for (std::int64_t y = 0; y < u.domain.y; ++y)
+    {
+      const float * rows[3] = { w.Row(0, y, z), w.Row(1, y, z), w.Row(2, y, z) };
+      float *       out = error.Row(y, z);
+      for (std::int64_t x = 0; x < u.domain.x; ++x)
+      {
+        const double at[3] = { double(x), double(y), double(z) };
+        const double move[3] = { rows[0][x], rows[1][x], rows[2][x] };
+        const double to[3] = { at[0] + move[0], at[1] + move[1], at[2] + move[2] };
+        const bool   known = CanRefine(move, bound) && IsOnGrid(planes, to);
+        const double squared = known ? SquaredInverseError(planes, at, move) : 0.0;
+        worst = squared > worst ? squared : worst;
+        out[x] = float(-std::sqrt(squared));
       }
     }
     largest[std::size_t(plane)] = worst;

@@ -73,10 +73,21 @@ CheckRefinement(const WarpView<const float> & u, const WarpView<float> & w, cons
 {
   CheckInverse(u, w);
   Require(refinement.tolerance > 0 && refinement.iterations >= 0, "the tolerance of an inverse must be positive");
+  Require(refinement.allowed >= 0, "the residual that is allowed must not be negative");
 }
 
 inline void
-CheckRefinementBound(const WarpView<const float> & u, const WarpView<float> & w, double bound)
+CheckInverseError(const WarpView<const float> & u, const WarpView<const float> & w, const VolumeView<float> & error)
+{
+  RequirePlanarWarp(u, "the warp");
+  RequirePlanarWarp(w, "the inverse");
+  RequireSameDomain(u.domain, w.domain, "a warp and its inverse");
+  RequireSameDomain(u.domain, error.domain, "a warp and the error of its inverse");
+  RequirePlanes(error, w.firstPlane, w.EndPlane(), 0, "the error of the inverse");
+}
+
+inline void
+CheckRefinementBound(const WarpView<const float> & u, const WarpView<const float> & w, double bound)
 {
   RequirePlanes(u, w.firstPlane, w.EndPlane(), CompositionHalo(float(bound)), "the warp to invert");
 }

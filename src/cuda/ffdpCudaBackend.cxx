@@ -317,6 +317,14 @@ public:
   {
     return cuda::RefineInverse(m_Device, u, w, refinement);
   }
+  float
+  InverseError(const WarpView<const float> & u,
+               const WarpView<const float> & w,
+               float                         boundAlongZ,
+               const VolumeView<float> &     error) override
+  {
+    return cuda::InverseError(m_Device, u, w, boundAlongZ, error);
+  }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

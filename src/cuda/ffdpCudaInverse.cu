@@ -26,9 +26,9 @@
 
 /** IterateInverse: 48 bytes per voxel, see ffdpCudaWarpSweep.h.
  *
- * RefineInverse: 44 bytes per voxel (u, w read and written, a residual), and arithmetic in double that outweighs them
- * by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to go, and 128
- * leaves each thread the registers that a matrix and two vectors of doubles need.
+ * RefineInverse: 37 bytes per voxel (u, w read and written, a mark), InverseError 28, and arithmetic in double that
+ * outweighs them by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to
+ * go, and 128 leaves each thread the registers that a matrix and two vectors of doubles need.
  *
  * On the processor a voxel that fails may start again from the neighbors on its left and above, as they are when they
  * are done. All first attempts are independent of each other, and so are the second ones of voxels on one diagonal
@@ -48,8 +48,10 @@ struct Refinement
   WarpPlanes      u;
   WarpView<float> w; ///< its planes are done
   double          bound;
-  double          tolerance;
+  double          tolerance; ///< squared
+  double          allowed;
   int             iterations;
+  bool            insideOnly;
 };
 
 /** The diagonals of a plane on which voxels failed. */
@@ -69,19 +71,31 @@ LoadVector(const WarpView<float> & w, std::int64_t offset, double (&vector)[3])
   }
 }
 
+__device__ inline double
+PartOfWayOf(const Refinement & refinement, const double (&at)[3], const double (&start)[3])
+{
+  return IsToRefine(refinement.u, at, start, refinement.bound, refinement.insideOnly)
+           ? PartOfWay(refinement.u, at, start, refinement.allowed)
+           : 0.0;
+}
+
 __device__ inline void
-StoreVector(const WarpView<float> & w, std::int64_t offset, const double (&vector)[3])
+StorePartOfWay(const WarpView<float> & w,
+               std::int64_t            offset,
+               const double (&start)[3],
+               const double (&found)[3],
+               double part)
 {
   for (int c = 0; c < 3; ++c)
   {
-    w.component[c][offset] = float(vector[c]);
+    w.component[c][offset] = GoPartOfWay(start[c], found[c], part);
   }
 }
 
-/** `left` gets the squared residuals of the voxels that failed, 0 of the others. */
+/** The voxels that fail are marked and stay as they are. */
 __global__ void
 __launch_bounds__(RowBlockWidth)
-  RefineKernel(Refinement refinement, double * left, FailedDiagonals * failed, unsigned long long * largest)
+  RefineKernel(Refinement refinement, std::uint8_t * marks, FailedDiagonals * failed, unsigned long long * largest)
 {
   const WarpView<float> & w = refinement.w;
   double                  worst = 0;
@@ -89,17 +103,22 @@ __launch_bounds__(RowBlockWidth)
     const std::int64_t plane = z - w.firstPlane;
     const std::int64_t offset = plane * w.planeStride + y * w.rowStride + x;
     const double       at[3] = { double(x), double(y), double(z) };
-    double             found[3];
+    double             start[3];
     double             squared = 0;
-    LoadVector(w, offset, found);
-    if (CanRefine(found, refinement.bound))
+    LoadVector(w, offset, start);
+    const double part = PartOfWayOf(refinement, at, start);
+    if (part > 0)
     {
+      double found[3] = { start[0], start[1], start[2] };
       squared =
         RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, found);
-      StoreVector(w, offset, found);
+      if (!(squared > refinement.tolerance))
+      {
+        StorePartOfWay(w, offset, start, found, part);
+      }
     }
     const bool fails = squared > refinement.tolerance;
-    left[(plane * w.domain.y + y) * w.domain.x + x] = fails ? squared : 0;
+    marks[(plane * w.domain.y + y) * w.domain.x + x] = fails ? 1 : 0;
     if (fails)
     {
       atomicMin(&failed[plane].first, int(x + y));
@@ -113,10 +132,38 @@ __launch_bounds__(RowBlockWidth)
   RaiseToLargest(worst, largest);
 }
 
+/** A voxel that failed once more, and from its neighbors; returns the squared residual that is left. */
+__device__ inline double
+RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y, std::int64_t plane)
+{
+  const WarpView<float> & w = refinement.w;
+  const std::int64_t      offset = plane * w.planeStride + y * w.rowStride + x;
+  const double            at[3] = { double(x), double(y), double(w.firstPlane + plane) };
+  double                  start[3];
+  LoadVector(w, offset, start);
+  double found[3] = { start[0], start[1], start[2] };
+  double squared =
+    RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, found);
+#pragma unroll 1
+  for (int other = 0; other < 2 && squared > refinement.tolerance; ++other)
+  {
+    const std::int64_t shift = other == 0 ? (x > 0 ? 1 : 0) : (y > 0 ? w.rowStride : 0);
+    double             from[3];
+    LoadVector(w, offset - shift, from);
+    if (shift > 0)
+    {
+      RefineFromNeighbor(
+        refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, from, found, squared);
+    }
+  }
+  StorePartOfWay(w, offset, start, found, PartOfWayOf(refinement, at, start));
+  return squared;
+}
+
 /** One block per plane: what the voxels that failed reach from their neighbors. */
 __global__ void
 __launch_bounds__(DiagonalBlock) RefineFromNeighborsKernel(Refinement              refinement,
-                                                           const double *          left,
+                                                           const std::uint8_t *    marks,
                                                            const FailedDiagonals * failed,
                                                            unsigned long long *    largest)
 {
@@ -131,36 +178,33 @@ __launch_bounds__(DiagonalBlock) RefineFromNeighborsKernel(Refinement           
       for (std::int64_t x = firstX + threadIdx.x; x < endX; x += DiagonalBlock)
       {
         const std::int64_t y = diagonal - x;
-        double             squared = left[(plane * w.domain.y + y) * w.domain.x + x];
-        if (squared > refinement.tolerance)
+        if (marks[(plane * w.domain.y + y) * w.domain.x + x] != 0)
         {
-          const std::int64_t offset = plane * w.planeStride + y * w.rowStride + x;
-          const double       at[3] = { double(x), double(y), double(w.firstPlane + plane) };
-          const std::int64_t shifts[2] = { x > 0 ? 1 : 0, y > 0 ? w.rowStride : 0 };
-          double             found[3] = { 0, 0, 0 };
-          const double       before = squared;
-#pragma unroll 1
-          for (int other = 0; other < 2 && squared > refinement.tolerance; ++other)
-          {
-            const std::int64_t shift = other == 0 ? shifts[0] : shifts[1];
-            double             start[3];
-            LoadVector(w, offset - shift, start);
-            if (shift > 0)
-            {
-              RefineFromNeighbor(
-                refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, start, found, squared);
-            }
-          }
-          if (squared < before)
-          {
-            StoreVector(w, offset, found);
-          }
+          const double squared = RefineFromAllSides(refinement, x, y, plane);
           worst = squared > worst ? squared : worst;
         }
       }
       __syncthreads(); // the next diagonal starts from this one
     }
   }
+  RaiseToLargest(worst, largest);
+}
+
+__global__ void
+__launch_bounds__(RowBlockWidth) InverseErrorKernel(WarpPlanes            u,
+                                                    WarpView<const float> w,
+                                                    double                bound,
+                                                    VolumeView<float>     error,
+                                                    unsigned long long *  largest)
+{
+  double worst = 0;
+  ForEachVoxel(w, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    const double at[3] = { double(x), double(y), double(z) };
+    const double move[3] = { w.Row(0, y, z)[x], w.Row(1, y, z)[x], w.Row(2, y, z)[x] };
+    const double squared = IsToRefine(u, at, move, bound, true) ? SquaredInverseError(u, at, move) : 0.0;
+    worst = squared > worst ? squared : worst;
+    error.Row(y, z)[x] = float(-std::sqrt(squared));
+  });
   RaiseToLargest(worst, largest);
 }
 
@@ -204,23 +248,45 @@ RefineInverse(Device &                      device,
   refinement.u = DescribePlanes(u);
   refinement.bound = bound;
   refinement.tolerance = double(parameters.tolerance) * double(parameters.tolerance);
+  refinement.allowed = double(parameters.allowed);
   refinement.iterations = parameters.iterations;
+  refinement.insideOnly = parameters.insideOnly;
 
-  const std::int64_t         planeVoxels = w.domain.x * w.domain.y;
-  const std::int64_t         group = PlanesPerGroup(w.planes, planeVoxels * std::int64_t(sizeof(double)), groupBytes);
-  const DeviceBuffer<double> left(device, group * planeVoxels);
-  const DoubleMaxima         largest(device, 1);
+  const std::int64_t               planeVoxels = w.domain.x * w.domain.y;
+  const std::int64_t               group = PlanesPerGroup(w.planes, planeVoxels, groupBytes);
+  const DeviceBuffer<std::uint8_t> marks(device, group * planeVoxels);
+  const DoubleMaxima               largest(device, 1);
   for (std::int64_t first = w.firstPlane; first < w.EndPlane(); first += group)
   {
     refinement.w = w.Planes(first, std::min(group, w.EndPlane() - first));
     const DeviceBuffer<FailedDiagonals> failed(device, std::vector<FailedDiagonals>(std::size_t(refinement.w.planes)));
     Launch(
-      device, FewRowsOf(device, refinement.w), RefineKernel, refinement, left.Data(), failed.Data(), largest.Bits());
+      device, FewRowsOf(device, refinement.w), RefineKernel, refinement, marks.Data(), failed.Data(), largest.Bits());
     LaunchShape planes;
     planes.block = dim3(DiagonalBlock);
     planes.grid = dim3(unsigned(std::min<std::int64_t>(refinement.w.planes, MostBlocks)));
-    Launch(device, planes, RefineFromNeighborsKernel, refinement, left.Data(), failed.Data(), largest.Bits());
+    Launch(device, planes, RefineFromNeighborsKernel, refinement, marks.Data(), failed.Data(), largest.Bits());
   }
+  return float(std::sqrt(largest.ToHost()[0]));
+}
+
+float
+InverseError(Device &                      device,
+             const WarpView<const float> & u,
+             const WarpView<const float> & w,
+             float                         boundAlongZ,
+             const VolumeView<float> &     error)
+{
+  CheckInverseError(u, w, error);
+  const double bound =
+    boundAlongZ >= 0 ? double(boundAlongZ) : double(LargestMagnitude(device, w.Component(2))) * RoundingRoom;
+  CheckRefinementBound(u, w, bound);
+  if (w.planes == 0)
+  {
+    return 0;
+  }
+  const DoubleMaxima largest(device, 1);
+  Launch(device, FewRowsOf(device, w), InverseErrorKernel, DescribePlanes(u), w, bound, error, largest.Bits());
   return float(std::sqrt(largest.ToHost()[0]));
 }
 

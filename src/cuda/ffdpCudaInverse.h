@@ -42,6 +42,13 @@ RefineInverse(Device &                      device,
               const InverseRefinement &     refinement,
               std::size_t                   groupBytes = DefaultGroupBytes);
 
+float
+InverseError(Device &                      device,
+             const WarpView<const float> & u,
+             const WarpView<const float> & w,
+             float                         boundAlongZ,
+             const VolumeView<float> &     error);
+
 } // namespace cuda
 } // namespace ffdp
 

@@ -24,7 +24,7 @@ namespace ffdp
 {
 
 /** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
- * its inverse. All ranks take part, each keeps the planes that it owns. */
+ * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. */
 void
 BringWarpHome(Backend &            backend,
               Communicator &       communicator,

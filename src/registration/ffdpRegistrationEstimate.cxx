@@ -158,14 +158,14 @@ ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsig
   return floats;
 }
 
-/** What finding the inverse takes where a slab is not the whole: planes of the warp that the inverse reaches, and a
+/** What finding the inverse takes where a slab is not the whole: planes of either warp that the other reaches, and a
  * window as wide on each thread. How far a warp will move points is not known yet. */
 double
 InversionFloats(const Extent & size, unsigned threads, int ranks)
 {
   constexpr double Moved = 20; // planes: much, but usual
   const double     window = std::min(3 * Moved + 1, MostPlanes(size, ranks) + 2 * Moved);
-  return ranks == 1 ? 0 : (6 * Moved + 4 * window * threads) * double(size.x * size.y);
+  return ranks == 1 ? 0 : (12 * Moved + 4 * window * threads) * double(size.x * size.y);
 }
 
 } // namespace

@@ -43,10 +43,10 @@ ShortStage(Kind kind, Metric metric)
 /** Two images of the phantom, coarse, so that a registration takes seconds on fibers. */
 struct Images
 {
+  const AffineMap truth = SomeMap(0.1, 1.03, { { 1.5, -1, 2 } });
   TestImage       fixed;
   TestImage       moving;
   Volume<float>   mask;
-  const AffineMap truth = SomeMap(0.1, 1.03, { { 1.5, -1, 2 } });
 
   explicit Images(const Extent & size = { 20, 17, 15 })
     : fixed(size, SpacingFor(size), Same)

@@ -83,4 +83,18 @@ InvertWarp(const WarpView<const float> & u,
   return result;
 }
 
+float
+InverseError(const WarpView<const float> & u,
+             const WarpView<const float> & w,
+             float                         boundAlongZ,
+             const VolumeView<float> &     error,
+             unsigned)
+{
+  return cuda::InverseError(test::TestDevice(),
+                            test::StagedWarp<const float>(u),
+                            test::StagedWarp<const float>(w),
+                            boundAlongZ,
+                            test::StagedVolume<float>(error));
+}
+
 } // namespace ffdp

@@ -1,0 +1,166 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistration.h"
+
+#include "ffdpRegistrationTestSupport.h"
+#include "ffdpTestSupport.h"
+#include "ffdpWarpReference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace ffdp;
+using namespace ffdp::test;
+
+namespace
+{
+
+struct RoundTrip
+{
+  double mean = 0;
+  double largest = 0;
+};
+
+Warp<float>
+WarpOf(const std::vector<float> & values, const Extent & size)
+{
+  Warp<float>        warp(size);
+  const std::int64_t n = size.Voxels();
+  for (int c = 0; c < 3; ++c)
+  {
+    std::copy(values.begin() + c * n, values.begin() + (c + 1) * n, warp.component[c].values.begin());
+  }
+  return warp;
+}
+
+/** How far b after a moves voxels that are, before and after a, three voxels or more inside the grid. */
+RoundTrip
+OneAfterTheOther(const Warp<float> & a, const Warp<float> & b)
+{
+  const Extent       size = a.component[0].domain;
+  const Warp<double> rest = ReferenceCompose(AsDouble(b), AsDouble(a), 1, WarpBorder::Edge);
+  const auto         isInside = [](double at, std::int64_t count) { return at >= 3 && at <= double(count - 4); };
+  RoundTrip          trip;
+  double             count = 0;
+  for (std::int64_t z = 3; z < size.z - 3; ++z)
+    for (std::int64_t y = 3; y < size.y - 3; ++y)
+      for (std::int64_t x = 3; x < size.x - 3; ++x)
+      {
+        if (isInside(double(x) + double(a.component[0].At(x, y, z)), size.x) &&
+            isInside(double(y) + double(a.component[1].At(x, y, z)), size.y) &&
+            isInside(double(z) + double(a.component[2].At(x, y, z)), size.z))
+        {
+          const double length =
+            std::hypot(rest.component[0].At(x, y, z), rest.component[1].At(x, y, z), rest.component[2].At(x, y, z));
+          trip.mean += length;
+          trip.largest = std::max(trip.largest, length);
+          count += 1;
+        }
+      }
+  trip.mean /= count;
+  return trip;
+}
+
+/** Compresses up to eightfold along each axis, again and again. */
+Warp<float>
+SteepWarp(const Extent & size)
+{
+  Warp<float> warp(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double at[3] = { double(x), double(y), double(z) };
+        const double next[3] = { double(y), double(z), double(x) };
+        for (int c = 0; c < 3; ++c)
+        {
+          warp.component[c].At(x, y, z) = float(2.6 * std::sin(at[c] / 3) * std::cos(next[c] / 9 + c));
+        }
+      }
+  return warp;
+}
+
+} // namespace
+
+TEST(InverseConsistency, SteepWarpsAndTheirInversesAgreeInBothOrders)
+{
+  const Extent       size{ 56, 50, 44 };
+  const TestImage    image(size, Isotropic, Same);
+  const Warp<float>  steep = SteepWarp(size);
+  std::vector<float> values;
+  for (const Volume<float> & component : steep.component)
+  {
+    values.insert(values.end(), component.values.begin(), component.values.end());
+  }
+  RegistrationStart start;
+  start.warp = WarpView<const float>::Planar(values.data(), size);
+  RegistrationStage stage; // hardly a step: what is given is what is to be inverted
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  stage.learningRate = 1e-4;
+  stage.warpSigma = 0;
+  stage.metrics.front().kind = Metric::MeanSquares;
+
+  // An inverse that is exact at its own voxels is not one between them.
+  Warp<float> exact(size);
+  InvertWarp(steep.View(), exact.View());
+  RefineInverse(steep.View(), exact.View());
+  EXPECT_GT(OneAfterTheOther(steep, exact).largest, 1);
+  EXPECT_GT(OneAfterTheOther(steep, exact).mean, 0.15);
+
+  const auto self = MakeSelfCommunicator();
+  for (const unsigned threads : { 1u, 3u })
+  {
+    const auto backend = MakeCpuBackend(threads);
+    const auto result = Register(*backend, *self, { { image.Placed(), image.Placed(), {}, {} } }, start, { stage });
+    const Warp<float> warp = WarpOf(result.warp, size), inverse = WarpOf(result.inverseWarp, size);
+    const RoundTrip   forward = OneAfterTheOther(warp, inverse), backward = OneAfterTheOther(inverse, warp);
+    EXPECT_LT(forward.mean, 0.1);
+    EXPECT_LE(forward.largest, 0.3001);
+    EXPECT_LT(backward.mean, 0.1);
+    EXPECT_LE(backward.largest, 0.3001);
+    EXPECT_LE(std::max(forward.largest, backward.largest), result.inverseResidual + 1e-4);
+    EXPECT_LE(result.inverseResidual, 0.3001);
+    EXPECT_GT(result.ironed, 0);
+    EXPECT_GE(result.smallestJacobian, 0.05f);
+    EXPECT_LT(MaxDifference(warp, AsDouble(steep)), 3); // the warp is still this one
+  }
+}
+
+TEST(InverseConsistency, RoughRegistrationsEndInWarpsThatAgreeWithTheirInverses)
+{
+  SKIP_IF_SANITIZED();
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage rough = GreedyStage(); // long steps and little smoothing: steep
+  rough.learningRate = 1.5;
+  rough.warpSigma = 0;
+  rough.gradientSigma = 0.7;
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    rough.kind = kind;
+    const auto        result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { rough });
+    const Warp<float> warp = WarpOf(result.warp, FixedSize), inverse = WarpOf(result.inverseWarp, FixedSize);
+    for (const RoundTrip & trip : { OneAfterTheOther(warp, inverse), OneAfterTheOther(inverse, warp) })
+    {
+      EXPECT_LT(trip.mean, 0.1);
+      EXPECT_LE(trip.largest, 0.3001);
+    }
+  }
+}
