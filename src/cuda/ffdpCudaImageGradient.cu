@@ -164,12 +164,6 @@ DifferenceKernel(TSource source, SamplerBox box, WarpOutput to)
   }
 }
 
-Matrix3
-Identity()
-{
-  return { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-}
-
 } // namespace
 
 std::vector<MapGradient>
@@ -200,9 +194,9 @@ ImageGradient(Device &                        device,
     const Source source{ whole, mapTerms, terms, view, weights };
     if (moments)
     {
-      planeSums = SumOverPlanes(device, source, weights, box, Identity(), derivative, false);
+      planeSums = SumOverPlanes(device, source, weights, box, Matrix3(), WarpOutput(), false);
     }
-    else
+    if (derivative)
     {
       Launch(device, TilesOf(box), DifferenceKernel<Source>, source, box, derivative);
     }

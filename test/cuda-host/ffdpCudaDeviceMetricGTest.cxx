@@ -55,7 +55,7 @@ struct Scene
     problem.grid = grid;
     problem.fixed.image = fixed.View();
     problem.moving.image = moving.View();
-    problem.moving.map.t[0] = 1.25;
+    problem.moving.map.t[0] = 3.25; // leaves some voxels outside
     problem.moving.map.t[2] = -0.375;
     problem.moving.map.A[1] = 0.01;
     problem.C = { { -1, 0, 0.5, 0, -1, 0, 0, 0.25, -1 } };
@@ -197,10 +197,11 @@ TEST(CudaDeviceMetric, LocalCorrelationIsThatOfTheProcessor)
         const Found found = Evaluate(scene, [&](const MetricDerivative & asked) {
           return metric.EvaluateLocalCorrelation(scene.problem, parameters, asked);
         });
-        // sums of 125 floats, of values that are a few times their spread: some 1e-5 of the largest
+        // The variance of a window is about a fiftieth of its mean square about the tile's mean, which sums of 125
+        // floats know to some 6e-7: 3e-5 for each of three variances, which multiply and divide each other.
         EXPECT_EQ(found.result.voxels, known.result.voxels);
         EXPECT_NEAR(found.result.value, known.result.value, 1e-5);
-        EXPECT_LT(MaxDifference(found.derivative, known.derivative), 3e-5 * MaxMagnitude(known.derivative));
+        EXPECT_LT(MaxDifference(found.derivative, known.derivative), 2e-4 * MaxMagnitude(known.derivative));
       });
     });
   }
