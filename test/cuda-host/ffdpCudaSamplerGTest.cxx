@@ -26,6 +26,7 @@
 
 #include <cmath>
 #include <limits>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,30 @@ LinearParameters()
 }
 
 } // namespace
+
+#ifdef FFDP_CUDA_ON_HOST
+// Where this program's functions were visible to the library, its backend would call them, and all comparisons below
+// were of the device with itself. So: without memory the device fails, and the processor does not.
+TEST(CudaSampler, TheProcessorIsNotTheDevice)
+{
+  const Extent        size{ 5, 4, 3 };
+  const Volume<float> image = RandomVolume(size, 1);
+  Volume<float>       out(size), adjoint(size);
+  Warp<float>         gradient(size);
+  std::size_t         unused, limit;
+  TestDevice().Activate();
+  ASSERT_EQ(cudaMemGetInfo(&unused, &limit), cudaSuccess);
+  cudahost::SetMemoryLimit(0);
+  EXPECT_THROW(Sample(image.View(), {}, {}, out.View()), std::bad_alloc);
+  EXPECT_NO_THROW(Cpu().Sample(image.View(), {}, {}, out.View(), {}));
+  EXPECT_NO_THROW(Cpu().FindReachedPlanes(size, {}, gradient.View(), size, 0, size.z, {}));
+  EXPECT_NO_THROW(Cpu().SampleBackward(image.View(), {}, {}, image.View(), gradient.View(), true, {}));
+  EXPECT_NO_THROW(Cpu().SampleDerivative(image.View(), {}, {}, gradient.View(), {}));
+  EXPECT_NO_THROW(Cpu().FinishSampleBackward({}, image.View(), gradient.View(), true));
+  EXPECT_NO_THROW(Cpu().SampleAdjoint(image.View(), {}, {}, adjoint.View(), {}));
+  cudahost::SetMemoryLimit(limit);
+}
+#endif
 
 TEST(CudaSampler, ValuesAreTheProcessors)
 {
