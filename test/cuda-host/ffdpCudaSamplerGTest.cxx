@@ -222,6 +222,30 @@ TEST(CudaSampler, GradientsAreTheProcessors)
   }
 }
 
+// Floats of one magnitude add up in double without rounding, in whatever order. Gradients of many magnitudes do not:
+// lanes of a row, rows of a strip and strips of a plane must all be added in the processor's order.
+TEST(CudaSampler, SumsForTheMapAreAddedInTheProcessorsOrder)
+{
+  const Extent        size{ 290, 37, 2 };
+  const Volume<float> image = RandomVolume({ 280, 40, 4 }, 1);
+  Volume<float>       g = RandomVolume(size, 2);
+  for (std::size_t i = 0; i < g.values.size(); ++i)
+  {
+    g.values[i] = std::ldexp(g.values[i], int(i * 7919 % 101) - 50);
+  }
+  const CompositeMap map = ObliqueMap();
+  const Warp<float>  u = ConvertWarp<float>(WarpToRandomPoints(size, image.domain, map, 3));
+  Warp<float>        device(size), processor(size);
+  ExpectSame(SampleBackward(image.View(), map, u.View(), g.View(), {}, true),
+             Cpu().SampleBackward(image.View(), map, u.View(), g.View(), {}, true, {}),
+             "fused");
+  SampleDerivative(image.View(), map, u.View(), device.View());
+  Cpu().SampleDerivative(image.View(), map, u.View(), processor.View(), {});
+  ExpectSame(FinishSampleBackward(map, g.View(), device.View(), true),
+             Cpu().FinishSampleBackward(map, g.View(), processor.View(), true),
+             "in two halves");
+}
+
 TEST(CudaSampler, EveryLayoutOfTheWarpIsTheProcessors)
 {
   const Extent        size{ 131, 9, 3 };
