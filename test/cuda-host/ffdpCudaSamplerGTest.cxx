@@ -26,6 +26,7 @@
 
 #include <cmath>
 #include <limits>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,30 @@ LinearParameters()
 
 } // namespace
 
+#ifdef FFDP_CUDA_ON_HOST
+// Where this program's functions were visible to the library, its backend would call them, and all comparisons below
+// were of the device with itself. So: without memory the device fails, and the processor does not.
+TEST(CudaSampler, TheProcessorIsNotTheDevice)
+{
+  const Extent        size{ 5, 4, 3 };
+  const Volume<float> image = RandomVolume(size, 1);
+  Volume<float>       out(size), adjoint(size);
+  Warp<float>         gradient(size);
+  std::size_t         unused, limit;
+  TestDevice().Activate();
+  ASSERT_EQ(cudaMemGetInfo(&unused, &limit), cudaSuccess);
+  cudahost::SetMemoryLimit(0);
+  EXPECT_THROW(Sample(image.View(), {}, {}, out.View()), std::bad_alloc);
+  EXPECT_NO_THROW(Cpu().Sample(image.View(), {}, {}, out.View(), {}));
+  EXPECT_NO_THROW(Cpu().FindReachedPlanes(size, {}, gradient.View(), size, 0, size.z, {}));
+  EXPECT_NO_THROW(Cpu().SampleBackward(image.View(), {}, {}, image.View(), gradient.View(), true, {}));
+  EXPECT_NO_THROW(Cpu().SampleDerivative(image.View(), {}, {}, gradient.View(), {}));
+  EXPECT_NO_THROW(Cpu().FinishSampleBackward({}, image.View(), gradient.View(), true));
+  EXPECT_NO_THROW(Cpu().SampleAdjoint(image.View(), {}, {}, adjoint.View(), {}));
+  cudahost::SetMemoryLimit(limit);
+}
+#endif
+
 TEST(CudaSampler, ValuesAreTheProcessors)
 {
   for (const Problem & p : MakeProblems())
@@ -195,6 +220,30 @@ TEST(CudaSampler, GradientsAreTheProcessors)
     const auto sums = SampleBackward(p.image.View(), p.map, {}, p.g.View(), {}, true);
     ExpectSame(sums, Cpu().SampleBackward(p.image.View(), p.map, {}, p.g.View(), {}, true, {}), p.name);
   }
+}
+
+// Floats of one magnitude add up in double without rounding, in whatever order. Gradients of many magnitudes do not:
+// lanes of a row, rows of a strip and strips of a plane must all be added in the processor's order.
+TEST(CudaSampler, SumsForTheMapAreAddedInTheProcessorsOrder)
+{
+  const Extent        size{ 290, 37, 2 };
+  const Volume<float> image = RandomVolume({ 280, 40, 4 }, 1);
+  Volume<float>       g = RandomVolume(size, 2);
+  for (std::size_t i = 0; i < g.values.size(); ++i)
+  {
+    g.values[i] = std::ldexp(g.values[i], int(i * 7919 % 101) - 50);
+  }
+  const CompositeMap map = ObliqueMap();
+  const Warp<float>  u = ConvertWarp<float>(WarpToRandomPoints(size, image.domain, map, 3));
+  Warp<float>        device(size), processor(size);
+  ExpectSame(SampleBackward(image.View(), map, u.View(), g.View(), {}, true),
+             Cpu().SampleBackward(image.View(), map, u.View(), g.View(), {}, true, {}),
+             "fused");
+  SampleDerivative(image.View(), map, u.View(), device.View());
+  Cpu().SampleDerivative(image.View(), map, u.View(), processor.View(), {});
+  ExpectSame(FinishSampleBackward(map, g.View(), device.View(), true),
+             Cpu().FinishSampleBackward(map, g.View(), processor.View(), true),
+             "in two halves");
 }
 
 TEST(CudaSampler, EveryLayoutOfTheWarpIsTheProcessors)
