@@ -25,8 +25,7 @@
 /** The histogram of an image. Bytes per voxel: 4 read, 5 with a mask. A block counts in shared memory (16 KiB for the
  * usual 4096 bins, 48 KiB at most) and adds its counts to the 64-bit totals once; of more bins than fit, each is so
  * rarely hit that the totals are counted in at once. 512 threads, so that three blocks with 16 KiB fill a
- * multiprocessor.
- */
+ * multiprocessor; two are promised to the compiler, which otherwise saves registers for more of them, and spills. */
 namespace ffdp
 {
 namespace cuda
@@ -70,11 +69,11 @@ CountRows(const HistogramBins &                  bins,
 
 template <bool VShared>
 __global__ void
-__launch_bounds__(HistogramThreads) HistogramKernel(HistogramBins                  bins,
-                                                    VolumeView<const float>        image,
-                                                    VolumeView<const std::uint8_t> mask,
-                                                    RowPieces                      pieces,
-                                                    Total *                        totals)
+__launch_bounds__(HistogramThreads, 2) HistogramKernel(HistogramBins                  bins,
+                                                       VolumeView<const float>        image,
+                                                       VolumeView<const std::uint8_t> mask,
+                                                       RowPieces                      pieces,
+                                                       Total *                        totals)
 {
   if (!VShared)
   {

@@ -34,7 +34,8 @@
  * banks of their own. Approximate counts whole samples: no carries, but threads of a warp in the same bin count
  * together.
  *
- * 512 threads: with 48 KiB per block, one or two blocks fill the threads of a multiprocessor that has 64 to 100 KiB. */
+ * 512 threads: with 48 KiB per block, one or two blocks fill the threads of a multiprocessor that has 64 to 100 KiB.
+ * Two of them are promised to the compiler, which otherwise saves registers for more of them, and spills. */
 namespace ffdp
 {
 namespace cuda
@@ -246,13 +247,13 @@ CountVoxels(const ParzenSetup &                    setup,
 /** totals: bins^2 counts, then the samples. blockIdx.y is the tile. */
 template <MutualInformationKind VKind>
 __global__ void
-__launch_bounds__(HistogramThreads) JointHistogramKernel(ParzenSetup                    setup,
-                                                         HistogramTiles                 tiles,
-                                                         VolumeView<const float>        fixed,
-                                                         VolumeView<const float>        moving,
-                                                         VolumeView<const std::uint8_t> mask,
-                                                         VoxelRuns                      runs,
-                                                         Total *                        totals)
+__launch_bounds__(HistogramThreads, 2) JointHistogramKernel(ParzenSetup                    setup,
+                                                            HistogramTiles                 tiles,
+                                                            VolumeView<const float>        fixed,
+                                                            VolumeView<const float>        moving,
+                                                            VolumeView<const std::uint8_t> mask,
+                                                            VoxelRuns                      runs,
+                                                            Total *                        totals)
 {
   constexpr bool hard = VKind == MutualInformationKind::Approximate;
   const auto     thread = std::int32_t(threadIdx.x);

@@ -108,6 +108,15 @@ TEST(CudaStatistics, SameBytesAsCpuForSlabsAndGaps)
   ExpectSameAsCpu(gaps);
 }
 
+TEST(CudaStatistics, WhatIsComparedWithIsTheCpu)
+{
+  // The functions of this program that stand for the CPU's must not be the ones that the library calls.
+  const std::size_t peak = TestDevice().PeakBytes();
+  const auto        image = RandomVolume({ 64, 64, std::int64_t(peak / (64 * 64 * sizeof(float))) + 1 }, 7);
+  MakeCpuBackend(2)->PlaneStatistics(image.View());
+  EXPECT_EQ(TestDevice().PeakBytes(), peak);
+}
+
 TEST(CudaStatistics, DoesNotDependOnTheSchedule)
 {
   auto       image = RandomVolume({ 70, 70, 3 }, 5);
@@ -119,5 +128,8 @@ TEST(CudaStatistics, DoesNotDependOnTheSchedule)
   const StagedVolume<const float>        staged(image.View());
   const StagedVolume<const std::uint8_t> stagedMask(mask.View());
   ForEachSchedule([&] { return Numbers(cuda::PlaneStatistics(TestDevice(), staged, stagedMask)); });
+  const auto                      longRows = RandomVolume({ 1030, 33, 1 }, 8); // more runs than a block finds at once
+  const StagedVolume<const float> stagedRows(longRows.View());
+  ForEachSchedule([&] { return Numbers(cuda::PlaneStatistics(TestDevice(), stagedRows)); });
   ForEachSchedule([&] { return Numbers(cuda::MeasureHistogram(TestDevice(), staged, -3, 3, 64, stagedMask)); });
 }
