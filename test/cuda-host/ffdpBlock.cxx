@@ -303,7 +303,7 @@ Block::Finish(unsigned thread)
   ++m_Finished;
   Warp & warp = m_Warps[thread / 32];
   warp.live &= ~(1u << thread % 32);
-  for (unsigned lane = 0; lane < 32; ++lane)
+  for (unsigned lane = 0; lane < 32 && warp.waits != 0; ++lane)
   {
     if (Has(warp.waits, lane) && !this->CompleteWarpMeeting((thread & ~31u) + lane))
     {

@@ -20,6 +20,12 @@
 
 #include "ffdpCudaHostApi.h"
 
+#if defined(__has_feature) // Clang's way to say it
+#  if __has_feature(address_sanitizer)
+#    define __SANITIZE_ADDRESS__ 1
+#  endif
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpFiber.h"
 
+#include "ffdpCudaHost.h"
+
 #include <cstdint>
 #include <new>
 #include <sys/mman.h>

@@ -19,9 +19,17 @@
 
 #include <cstring>
 #include <elf.h>
-#include <fstream>
+#include <fcntl.h>
 #include <link.h>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#  include <sanitizer/asan_interface.h>
+#endif
 
 /** Finds the `__shared__` variables of all kernels: their names carry the tag that ffdpCudaHostTypes.h gives them, and
  * the symbol table of the program has addresses and sizes. (A section of their own would be simpler, but GCC does not
@@ -38,12 +46,44 @@ struct Variable
   bool            used = false; // by the kernel that runs, as far as known
 };
 
-std::vector<char>
-ReadSelf()
+/** The program's file in memory. */
+class OwnFile
 {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  return std::vector<char>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
+public:
+  OwnFile()
+  {
+    const int   file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat status = {};
+    if (file >= 0 && fstat(file, &status) == 0)
+    {
+      m_Bytes = std::size_t(status.st_size);
+      m_Data = mmap(nullptr, m_Bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    if (file >= 0)
+    {
+      close(file);
+    }
+    if (m_Data == MAP_FAILED)
+    {
+      throw std::runtime_error("the test program cannot read its own file");
+    }
+  }
+  ~OwnFile() { munmap(m_Data, m_Bytes); }
+  OwnFile(const OwnFile &) = delete;
+  OwnFile &
+  operator=(const OwnFile &) = delete;
+
+  template <typename T>
+  const T *
+  At(std::size_t offset) const
+  {
+    return reinterpret_cast<const T *>(static_cast<const char *>(m_Data) + offset);
+  }
+
+private:
+  void *      m_Data = MAP_FAILED;
+  std::size_t m_Bytes = 0;
+};
 
 std::uintptr_t
 LoadAddress()
@@ -61,17 +101,17 @@ LoadAddress()
 std::vector<Variable>
 FindVariables()
 {
-  std::vector<Variable>   variables;
-  const std::vector<char> file = ReadSelf();
-  const auto *            header = reinterpret_cast<const ElfW(Ehdr) *>(file.data());
-  const auto *            sections = reinterpret_cast<const ElfW(Shdr) *>(file.data() + header->e_shoff);
-  const std::uintptr_t    base = LoadAddress();
+  std::vector<Variable> variables;
+  const OwnFile         file;
+  const auto *          header = file.At<ElfW(Ehdr)>(0);
+  const auto *          sections = file.At<ElfW(Shdr)>(header->e_shoff);
+  const std::uintptr_t  base = LoadAddress();
   for (int s = 0; s < header->e_shnum; ++s)
   {
     if (sections[s].sh_type == SHT_SYMTAB)
     {
-      const char * names = file.data() + sections[sections[s].sh_link].sh_offset;
-      const auto * symbols = reinterpret_cast<const ElfW(Sym) *>(file.data() + sections[s].sh_offset);
+      const char * names = file.At<char>(sections[sections[s].sh_link].sh_offset);
+      const auto * symbols = file.At<ElfW(Sym)>(sections[s].sh_offset);
       for (std::size_t i = 0; i < sections[s].sh_size / sizeof(*symbols); ++i)
       {
         if ((symbols[i].st_info & 0xf) == STT_OBJECT && std::strstr(names + symbols[i].st_name, "B10cudashared"))
@@ -81,6 +121,13 @@ FindVariables()
       }
     }
   }
+#if defined(__SANITIZE_ADDRESS__) // Clang counts the red zone behind a variable as part of it
+  for (Variable & variable : variables)
+  {
+    const void * const zone = __asan_region_is_poisoned(variable.begin, variable.bytes);
+    variable.bytes = zone ? std::size_t(static_cast<const unsigned char *>(zone) - variable.begin) : variable.bytes;
+  }
+#endif
   return variables;
 }
 
