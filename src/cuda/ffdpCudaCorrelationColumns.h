@@ -48,10 +48,10 @@ struct ImageColumn
     }
     present >>= 1;
     fixed[Length - 1] = moving[Length - 1] = 0.0f;
-    if (inside && launch.ContainsPlane(z) && (!launch.maskedWindows || launch.task.mask.Row(y, z)[x] != 0))
+    if (inside && launch.ContainsPlane(z) && (!launch.maskedWindows || VoxelOf(launch.task.mask, x, y, z) != 0))
     {
-      fixed[Length - 1] = launch.task.fixed.Row(y, z)[x];
-      moving[Length - 1] = launch.task.moving.Row(y, z)[x];
+      fixed[Length - 1] = VoxelOf(launch.task.fixed, x, y, z);
+      moving[Length - 1] = VoxelOf(launch.task.moving, x, y, z);
       present |= 1u << (Length - 1);
     }
   }
@@ -124,7 +124,7 @@ struct FieldColumn
       {
         value[f][k] = value[f][k + 1];
       }
-      value[f][Length - 1] = there ? launch.FieldRow(f == 0 ? 0 : ownField + f - 1, y, z)[x] : 0.0f;
+      value[f][Length - 1] = there ? launch.Field(f == 0 ? 0 : ownField + f - 1, x, y, z) : 0.0f;
     }
   }
 

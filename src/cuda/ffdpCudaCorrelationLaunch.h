@@ -95,14 +95,24 @@ struct CorrelationLaunch
     return z >= 0 && z < task.fixed.domain.z;
   }
 
-  /** A row of field f in the ring of planes. */
-  __device__ float *
-  FieldRow(int f, int y, std::int64_t z) const
+  /** Field f in the ring of planes. */
+  __device__ float &
+  Field(int f, int x, int y, std::int64_t z) const
   {
+    const int          width = int(task.fixed.domain.x);
     const std::int64_t slot = std::int64_t(f) * ringPlanes + unsigned(z) % ringPlanes;
-    return fields + (slot * task.fixed.domain.y + y) * task.fixed.domain.x;
+    return (fields + slot * width * task.fixed.domain.y)[y * width + x];
   }
 };
+
+/** A voxel of a view whose planes are not longer than an int: its place in the plane, which a kernel that marches keeps
+ * for each view and voxel, takes one register and not two. */
+template <typename T>
+__device__ T
+VoxelOf(const VolumeView<T> & view, int x, int y, std::int64_t z)
+{
+  return (view.data + (z - view.firstPlane) * view.planeStride)[y * int(view.rowStride) + x];
+}
 
 /** The exact gradient for one image. */
 struct CorrelationGradient
@@ -126,7 +136,7 @@ WriteCorrelationFields(const CorrelationLaunch &       launch,
   const float fixedMean = shift.fixed - terms.fixedMean;
   const float movingMean = shift.moving - terms.movingMean;
   int         next = 0;
-  const auto  write = [&](float value) { launch.FieldRow(next++, y, z)[x] = value; };
+  const auto  write = [&](float value) { launch.Field(next++, x, y, z) = value; };
   const auto  writeOwn = [&](float perOwn, float meanOwn, float meanOther) {
     const CorrelationFields<float> own = ComputeCorrelationFields<float>(terms.gamma, perOwn, meanOwn, meanOther);
     write(own.gammaOwn);

@@ -23,16 +23,16 @@
 /** Box windows of radius r = 1 to 4, marching along z.
  *
  * Bytes per voxel from the device's memory: terms 8 (both images) and 4 for each output or field; gradient 12 (three
- * fields), 8 (the images at the voxel) and 4 written. A block reads 32 x 24 columns to finish (32 - 2 r)(24 - 2 r) of
- * them, and 2 r planes before its first, so a voxel is read 1.2 (r = 1) to 2 (r = 4) times, and more often where
+ * fields), 8 (the images at the voxel) and 4 written. A block reads 32 x 20 columns to finish (32 - 2 r)(20 - 2 r) of
+ * them, and 2 r planes before its first, so a voxel is read 1.2 (r = 1) to 2.2 (r = 4) times, and more often where
  * blocks march through few planes; neighbors find most of it in the caches.
  *
- * A block is 32 x 12 threads, a thread two voxels above each other. The last 2 r + 1 planes of both are in its
+ * A block is 32 x 10 threads, a thread two voxels above each other. The last 2 r + 1 planes of both are in its
  * registers; sums over planes are taken anew for each plane, with that plane's shift, and none slides. They go through
- * 18 KiB of shared memory to be summed over rows, two windows at a time, which share all rows but two. A row of the
- * block is a warp, so sums over columns are shuffles of pairs, fours and eights: 2, 3 or 4 of them instead of 2 r. 24
- * rows: with fewer, most would be halo; with 32 the registers of a second block, which works while the first waits at a
- * barrier, would not be there (80 for each of twice 384 threads; the terms of radius 4 need more, and have one block).
+ * 15 KiB of shared memory to be summed over rows, two windows at a time, which share all rows but two. A row of the
+ * block is a warp, so sums over columns are shuffles of pairs, fours and eights: 2, 3 or 4 of them instead of 2 r. 20
+ * rows: with fewer, most would be halo; with more, the registers of a second block, which works while the first waits
+ * at a barrier, would not be there (96 for each of twice 320 threads; the terms of radius 4 need more, and have one).
  */
 namespace ffdp
 {
@@ -42,7 +42,7 @@ namespace
 {
 
 constexpr int Columns = 32; // that a block reads
-constexpr int Rows = 24;
+constexpr int Rows = 20;
 constexpr int Warps = Rows / 2;
 
 /** Sums over the windows that start at this lane, in the rows from `first` and in those from the next. */
@@ -109,16 +109,16 @@ __launch_bounds__(Columns * Warps, VRadius < 4 ? 2 : 1) MarchTermsKernel(Correla
     __syncthreads();
     if (warp < Warps - VRadius)
     {
-      CorrelationSums<float> window[2];
-      float                  weight[2] = { 0, 0 };
-      SumOfWindows<VRadius>(sums[0], 2 * warp, lane, window[0].f, window[1].f);
-      SumOfWindows<VRadius>(sums[1], 2 * warp, lane, window[0].m, window[1].m);
-      SumOfWindows<VRadius>(sums[2], 2 * warp, lane, window[0].ff, window[1].ff);
-      SumOfWindows<VRadius>(sums[3], 2 * warp, lane, window[0].mm, window[1].mm);
-      SumOfWindows<VRadius>(sums[4], 2 * warp, lane, window[0].fm, window[1].fm);
+      CorrelationSums<float> upper, lower;
+      float                  weight = 0, lowerWeight = 0;
+      SumOfWindows<VRadius>(sums[0], 2 * warp, lane, upper.f, lower.f);
+      SumOfWindows<VRadius>(sums[1], 2 * warp, lane, upper.m, lower.m);
+      SumOfWindows<VRadius>(sums[2], 2 * warp, lane, upper.ff, lower.ff);
+      SumOfWindows<VRadius>(sums[3], 2 * warp, lane, upper.mm, lower.mm);
+      SumOfWindows<VRadius>(sums[4], 2 * warp, lane, upper.fm, lower.fm);
       if (launch.maskedWindows)
       {
-        SumOfWindows<VRadius>(sums[5], 2 * warp, lane, weight[0], weight[1]);
+        SumOfWindows<VRadius>(sums[5], 2 * warp, lane, weight, lowerWeight);
       }
       double value = 0;
 #pragma unroll 1 // one after the other: together they need more registers than there are for two blocks
@@ -126,9 +126,10 @@ __launch_bounds__(Columns * Warps, VRadius < 4 ? 2 : 1) MarchTermsKernel(Correla
       {
         if (lane < Columns - 2 * VRadius && launch.Contains(x0 + lane, y0 + k))
         {
-          value += FinishWindow(
-            launch, k == 0 ? window[0] : window[1], k == 0 ? weight[0] : weight[1], shift, x0 + lane, y0 + k, z);
+          value += FinishWindow(launch, upper, weight, shift, x0 + lane, y0 + k, z);
         }
+        upper = lower;
+        weight = lowerWeight;
       }
       value = SumOfLanes<32>(value);
       if (lane == 0)

@@ -218,9 +218,9 @@ __launch_bounds__(Threads) TileGradientKernel(CorrelationLaunch launch, Correlat
         if (launch.ContainsPlane(z + j))
         {
           const float tap = launch.task.taps[2][j + r];
-          sums[0] += tap * launch.FieldRow(0, y, z + j)[x];
-          sums[1] += tap * launch.FieldRow(gradient.ownField, y, z + j)[x];
-          sums[2] += tap * launch.FieldRow(gradient.ownField + 1, y, z + j)[x];
+          sums[0] += tap * launch.Field(0, x, y, z + j);
+          sums[1] += tap * launch.Field(gradient.ownField, x, y, z + j);
+          sums[2] += tap * launch.Field(gradient.ownField + 1, x, y, z + j);
         }
       }
     };

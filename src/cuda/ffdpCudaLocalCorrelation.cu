@@ -34,6 +34,15 @@ namespace cuda
 namespace
 {
 
+/** Kernels count the voxels of a plane, and of its tiles, in int; planes of a volume in 64 bits. */
+template <typename TView>
+void
+RequireIntPlanes(const TView & view)
+{
+  Require(!view || view.rowStride * view.domain.y <= std::numeric_limits<int>::max() / 2,
+          "planes of more than 2^30 voxels cannot be correlated on a CUDA device");
+}
+
 /** The weights of windows in the device's memory, in one piece. */
 class DeviceWeights
 {
@@ -218,8 +227,9 @@ LocalCorrelation(Device &                               device,
 {
   CheckLocalCorrelation(fixed, moving, mask, firstPlane, planes, parameters, outputs);
   const Extent & size = fixed.domain;
-  Require(std::max(size.x, size.y) < std::numeric_limits<int>::max() / 2,
-          "rows or columns of more than 2^30 voxels cannot be correlated on a CUDA device");
+  RequireIntPlanes(fixed);
+  RequireIntPlanes(moving);
+  RequireIntPlanes(mask);
   LocalCorrelationResult result;
   if (planes == 0)
   {
