@@ -143,6 +143,7 @@ TEST(CudaRegistration, MomentsHaveTheBitsOfTheProcessor)
 {
   RegistrationStage moments;
   moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
   moments.searchAngle = 15;
   const Images images;
   ExpectSameBits(RunOn(*MakeCpuBackend(1), images.Pair(), { moments }),
