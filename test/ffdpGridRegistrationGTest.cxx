@@ -18,6 +18,7 @@
 #include "ffdpPartition.h"
 #include "ffdpRegistrationTestSupport.h"
 #include "ffdpThreadRanks.h"
+#include "ffdpWarpReference.h"
 
 
 /** One registration over several ranks gives the bytes of one rank. Ranks are threads here. */
@@ -372,6 +373,22 @@ TEST_F(GridRegistration, StagesInAnyOrderFromAWarp)
 }
 
 /** The moving image is stored with its axes in another order: every slab of the one reaches all slabs of the other. */
+TEST_F(GridRegistration, SteepWarpsThatAreIronedToAgreeWithTheirInverses)
+{
+  const Warp<float> steep = WavyWarp(LongSize);
+  for (int c = 0; c < 3; ++c)
+  {
+    problem.startWarp[c] = &steep.component[c];
+  }
+  RegistrationStage stage = ShortStage(Kind::Greedy, Metric::MeanSquares);
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  stage.warpSigma = 0;
+  problem.stages = { stage };
+  EXPECT_GT(RunOnRanks(problem, 1).ironed, 0);
+  ExpectSameForAllRanks(problem);
+}
+
 TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
 {
   const Extent size{ 67, 24, 64 };

@@ -127,6 +127,25 @@ ReferenceCompose(const Warp<double> & u, const Warp<double> & v, double stepScal
   return ReferenceWarpSweep(u, v, stepScale, stepScale, 1, border);
 }
 
+/** Compresses up to eightfold along each axis, again and again. */
+inline Warp<float>
+WavyWarp(const Extent & size)
+{
+  Warp<float> warp(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double at[3] = { double(x), double(y), double(z) };
+        const double next[3] = { double(y), double(z), double(x) };
+        for (int c = 0; c < 3; ++c)
+        {
+          warp.component[c].At(x, y, z) = float(2.6 * std::sin(at[c] / 3) * std::cos(next[c] / 9 + c));
+        }
+      }
+  return warp;
+}
+
 inline Warp<double>
 ReferenceExponential(const Warp<double> & v, int squarings, WarpBorder border)
 {
