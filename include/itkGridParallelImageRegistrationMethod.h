@@ -57,7 +57,7 @@ namespace itk
  * Fixed images of all pairs are on one grid. Masks are on the grids of their images, inside is what is not 0; they hold
  * for all pairs.
  *
- * <b>Memory</b> during a deformable stage: nine floats per voxel of the fixed image (SyN: twelve) above the images, and
+ * <b>Memory</b> during a deformable stage: seven floats per voxel of the fixed image (SyN: ten) above the images, and
  * some planes. Float images are used in place; of others a float copy (4 bytes per voxel) lives as long as Update()
  * runs, and so it is with masks. The outputs hold 2 x 24 bytes (2-D: 2 x 16) per voxel of the fixed image, since ITK's
  * field transforms keep doubles; while they are made, 12 bytes more.
