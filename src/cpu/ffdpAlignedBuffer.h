@@ -18,6 +18,8 @@
 #ifndef ffdpAlignedBuffer_h
 #define ffdpAlignedBuffer_h
 
+#include "ffdpLargePages.h"
+
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -38,7 +40,9 @@ public:
   explicit AlignedBuffer(std::size_t count)
     : m_Data(count ? static_cast<T *>(::operator new(count * sizeof(T), Alignment)) : nullptr)
     , m_Count(count)
-  {}
+  {
+    AdviseLargePages(m_Data, count * sizeof(T)); // it comes and goes with every call of a primitive
+  }
   AlignedBuffer(AlignedBuffer && other) noexcept
     : m_Data(std::exchange(other.m_Data, nullptr))
     , m_Count(std::exchange(other.m_Count, 0))
