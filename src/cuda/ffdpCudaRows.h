@@ -46,6 +46,8 @@ RowsOf(const TView & view)
   return shape;
 }
 
+#if defined(__CUDACC__) || defined(FFDP_CUDA_ON_HOST) // other files include this for the shapes
+
 /** Calls body(x, y, z) for the voxels of this thread. */
 template <typename TView, typename TBody>
 __device__ void
@@ -63,6 +65,8 @@ ForEachVoxel(const TView & view, const TBody & body)
     }
   }
 }
+
+#endif
 
 } // namespace cuda
 } // namespace ffdp
