@@ -237,7 +237,9 @@ TEST(RegisterCommand, GoesOnFromAWarp)
                             " --transform 'Greedy[]' --metric CC --convergence 0 -r " + prefix;
   const Outcome outcome = RunProgram(pair.folder, again + "1Warp.nii.gz " + prefix + "0GenericAffine.mat");
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), Read(prefix + "Warped.nii.gz")), 1e-3);
+  // A warp and its inverse are drawn together by up to a tenth of a voxel at the end, in this run, too: the intensities
+  // are between 0 and about 2, and few voxels move.
+  EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), Read(prefix + "Warped.nii.gz")), 1e-2);
   const Outcome swapped = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "1Warp.nii.gz");
   EXPECT_EQ(swapped.code, 1);
   EXPECT_NE(swapped.errors.find("must come first"), std::string::npos) << swapped.errors;
