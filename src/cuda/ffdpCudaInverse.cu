@@ -42,6 +42,7 @@ namespace
 {
 
 constexpr unsigned DiagonalBlock = 128;
+constexpr unsigned FewestBlocks = 3; // on a multiprocessor: 168 registers per thread, so that none has to be spilled
 
 struct Refinement
 {
@@ -80,7 +81,7 @@ StoreVector(const WarpView<float> & w, std::int64_t offset, const double (&vecto
 
 /** `left` gets the squared residuals of the voxels that failed, 0 of the others. */
 __global__ void
-__launch_bounds__(RowBlockWidth)
+__launch_bounds__(RowBlockWidth, FewestBlocks)
   RefineKernel(Refinement refinement, double * left, FailedDiagonals * failed, unsigned long long * largest)
 {
   const WarpView<float> & w = refinement.w;
@@ -115,10 +116,10 @@ __launch_bounds__(RowBlockWidth)
 
 /** One block per plane: what the voxels that failed reach from their neighbors. */
 __global__ void
-__launch_bounds__(DiagonalBlock) RefineFromNeighborsKernel(Refinement              refinement,
-                                                           const double *          left,
-                                                           const FailedDiagonals * failed,
-                                                           unsigned long long *    largest)
+__launch_bounds__(DiagonalBlock, FewestBlocks) RefineFromNeighborsKernel(Refinement              refinement,
+                                                                         const double *          left,
+                                                                         const FailedDiagonals * failed,
+                                                                         unsigned long long *    largest)
 {
   const WarpView<float> & w = refinement.w;
   double                  worst = 0;
