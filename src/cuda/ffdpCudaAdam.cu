@@ -34,13 +34,15 @@ namespace cuda
 namespace
 {
 
+constexpr unsigned FewestBlocks = 8; // on a multiprocessor: 64 registers per thread, so that none has to be spilled
+
 template <int VComponents>
 __global__ void
-__launch_bounds__(RowBlockWidth) AdamKernel(WarpView<const float> gradient,
-                                            WarpView<float>       firstMoment,
-                                            VolumeView<float>     secondMoment,
-                                            AdamFactors           factors,
-                                            unsigned *            largest)
+__launch_bounds__(RowBlockWidth, FewestBlocks) AdamKernel(WarpView<const float> gradient,
+                                                          WarpView<float>       firstMoment,
+                                                          VolumeView<float>     secondMoment,
+                                                          AdamFactors           factors,
+                                                          unsigned *            largest)
 {
   float found = 0;
   ForEachVoxel(gradient, [&](std::int64_t x, std::int64_t y, std::int64_t z) {

@@ -35,6 +35,7 @@ namespace
 {
 
 constexpr unsigned ChangesPerBlock = 128;
+constexpr unsigned FewestBlocks = 8; // on a multiprocessor: 64 registers per thread, so that none has to be spilled
 
 struct Folds
 {
@@ -75,7 +76,8 @@ __launch_bounds__(RowBlockWidth) CountFoldsKernel(Folds folds, unsigned long lon
 }
 
 __global__ void
-__launch_bounds__(RowBlockWidth) ListFoldsKernel(Folds folds, ChangeList changes, unsigned long long * listed)
+__launch_bounds__(RowBlockWidth, FewestBlocks)
+  ListFoldsKernel(Folds folds, ChangeList changes, unsigned long long * listed)
 {
   const WarpView<float> & u = folds.u;
   ForEachVoxel(u, [&](std::int64_t x, std::int64_t y, std::int64_t z) {

@@ -42,6 +42,7 @@ namespace
 {
 
 constexpr unsigned DiagonalBlock = 128;
+constexpr unsigned FewestBlocks = 3; // on a multiprocessor: 168 registers per thread, so that none has to be spilled
 
 struct Refinement
 {
@@ -94,7 +95,7 @@ StorePartOfWay(const WarpView<float> & w,
 
 /** The voxels that fail are marked and stay as they are. */
 __global__ void
-__launch_bounds__(RowBlockWidth)
+__launch_bounds__(RowBlockWidth, FewestBlocks)
   RefineKernel(Refinement refinement, std::uint8_t * marks, FailedDiagonals * failed, unsigned long long * largest)
 {
   const WarpView<float> & w = refinement.w;
@@ -162,10 +163,10 @@ RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y
 
 /** One block per plane: what the voxels that failed reach from their neighbors. */
 __global__ void
-__launch_bounds__(DiagonalBlock) RefineFromNeighborsKernel(Refinement              refinement,
-                                                           const std::uint8_t *    marks,
-                                                           const FailedDiagonals * failed,
-                                                           unsigned long long *    largest)
+__launch_bounds__(DiagonalBlock, FewestBlocks) RefineFromNeighborsKernel(Refinement              refinement,
+                                                                         const std::uint8_t *    marks,
+                                                                         const FailedDiagonals * failed,
+                                                                         unsigned long long *    largest)
 {
   const WarpView<float> & w = refinement.w;
   double                  worst = 0;
