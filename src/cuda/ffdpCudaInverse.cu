@@ -43,6 +43,7 @@ namespace
 
 constexpr unsigned DiagonalBlock = 128;
 constexpr unsigned FewestBlocks = 3; // on a multiprocessor: 168 registers per thread, so that none has to be spilled
+constexpr unsigned FewestDiagonalBlocks = 2; // likewise: it holds two attempts of a voxel at a time
 
 struct Refinement
 {
@@ -163,10 +164,10 @@ RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y
 
 /** One block per plane: what the voxels that failed reach from their neighbors. */
 __global__ void
-__launch_bounds__(DiagonalBlock, FewestBlocks) RefineFromNeighborsKernel(Refinement              refinement,
-                                                                         const std::uint8_t *    marks,
-                                                                         const FailedDiagonals * failed,
-                                                                         unsigned long long *    largest)
+__launch_bounds__(DiagonalBlock, FewestDiagonalBlocks) RefineFromNeighborsKernel(Refinement              refinement,
+                                                                                 const std::uint8_t *    marks,
+                                                                                 const FailedDiagonals * failed,
+                                                                                 unsigned long long *    largest)
 {
   const WarpView<float> & w = refinement.w;
   double                  worst = 0;
