@@ -222,11 +222,15 @@ public:
                  const WarpView<float> &       w,
                  const InverseStepParameters & parameters) = 0;
   virtual float
-  RefineInverse(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement) = 0;
+  RefineInverse(const WarpView<const float> &   u,
+                const WarpView<float> &         w,
+                const VolumeView<const float> & error,
+                const InverseRefinement &       refinement) = 0;
   virtual float
   InverseError(const WarpView<const float> & u,
                const WarpView<const float> & w,
                float                         boundAlongZ,
+               int                           margin,
                const VolumeView<float> &     error) = 0;
   virtual JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,

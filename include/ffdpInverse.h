@@ -77,8 +77,7 @@ struct InverseRefinement
   float tolerance = 1e-3f; ///< voxels whose residual is at most this are left alone
   int   iterations = 20;   ///< of Newton's method, per voxel
   float boundAlongZ = -1;  ///< |w_z| stays within this; negative: the largest |u_z| of the planes that u holds
-  float allowed = 0; ///< a voxel moves only as far as its residual, taken as linear, falls to this; 0: to the tolerance
-  bool  insideOnly = false; ///< voxels that w takes out of the grid are left alone and not counted
+  float allowed = 0;       ///< error that voxels may keep; above 0 only with a map of errors
 };
 
 /** Finishes an inverse voxel by voxel, by Newton's method with the slope of u: where a warp nearly folds, or expands
@@ -91,13 +90,25 @@ RefineInverse(const WarpView<const float> & u,
               const InverseRefinement &     refinement = {},
               unsigned                      threads = 0);
 
-/** error(x) = -|w(x) + u(x + w(x))| for the planes that w holds; 0 for voxels that w takes out of the grid, where u is
- * not known. (Negative, so that IronFolds() irons where it is too small.) Border, planes and halo as in
- * RefineInverse(); negative `boundAlongZ`: found by a pass over w_z. Returns the largest length. No extra memory. */
+/** The same for those voxels whose error, of InverseError(), is longer than what is allowed. They go so far that the
+ * allowed error would be left, were it linear. An empty `error` stands for all voxels, all the way. */
+FFDP_EXPORT float
+RefineInverse(const WarpView<const float> &   u,
+              const WarpView<float> &         w,
+              const VolumeView<const float> & error,
+              const InverseRefinement &       refinement = {},
+              unsigned                        threads = 0);
+
+/** error(x) = -|w(x) + u(x + w(x))| for the planes that w holds; 0 for voxels x that are, or whose x + w(x) is, outside
+ * of the grid or nearer than `margin` to its border: beyond it u is not known, and so its inverse is not near it.
+ * (Negative, so that IronFolds() irons where it is too small.) Border, planes, halo and extra memory as in
+ * IterateInverse() with WarpBorder::Edge; negative `boundAlongZ`: found by a pass over w_z. Returns the largest length.
+ */
 FFDP_EXPORT float
 InverseError(const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
+             int                           margin,
              const VolumeView<float> &     error,
              unsigned                      threads = 0);
 

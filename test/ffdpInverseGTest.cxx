@@ -357,7 +357,7 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
   const Warp<float>  u = SmoothWarp(size, 2, 1.5), w = SmoothWarp(size, 3, 1.5);
   const Warp<double> rest = ReferenceWarpSweep(AsDouble(u), AsDouble(w), 1, 1, 1, WarpBorder::Edge);
   Volume<float>      error(size);
-  const float        largest = InverseError(u.View(), w.View(), -1, error.View(), 2);
+  const float        largest = InverseError(u.View(), w.View(), -1, 0, error.View(), 2);
   double             expected = 0;
   std::int64_t       outside = 0;
   for (std::int64_t z = 0; z < size.z; ++z)
@@ -387,10 +387,31 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
     InverseError(WarpView<const float>(u.View()).Planes(first, end - first),
                  WarpView<const float>(w.View()).Planes(planes.first, planes.end - planes.first),
                  2,
+                 0,
                  slabs.View().Planes(planes.first, planes.end - planes.first),
                  3);
   }
   EXPECT_EQ(slabs.values, error.values);
+
+  // Nearer than the margin to the border, where a voxel is or where it gets, nothing counts.
+  const double  margin = 3;
+  Volume<float> inner(size);
+  InverseError(u.View(), w.View(), 2, int(margin), inner.View(), 2);
+  const std::int64_t sizes[3] = { size.x, size.y, size.z };
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const std::int64_t at[3] = { x, y, z };
+        bool               counts = true;
+        for (int c = 0; c < 3; ++c)
+        {
+          const double here = double(at[c]), there = here + double(w.component[c].At(x, y, z));
+          const double last = double(sizes[c] - 1);
+          counts = counts && std::min(here, there) >= margin && std::max(here, there) <= last - margin;
+        }
+        EXPECT_EQ(inner.At(x, y, z), counts ? error.At(x, y, z) : 0.0f);
+      }
 }
 
 TEST(Inverse, RefinementMovesVoxelsOnlyAsFarAsAsked)
@@ -400,12 +421,11 @@ TEST(Inverse, RefinementMovesVoxelsOnlyAsFarAsAsked)
   Warp<float>       w(size);
   Volume<float>     before(size), after(size);
   const Warp<float> start = w;
-  InverseError(u.View(), w.View(), -1, before.View());
+  InverseError(u.View(), w.View(), -1, 0, before.View());
   InverseRefinement refinement;
   refinement.allowed = 0.5f;
-  refinement.insideOnly = true;
-  RefineInverse(u.View(), w.View(), refinement);
-  InverseError(u.View(), w.View(), -1, after.View());
+  RefineInverse(u.View(), w.View(), before.View(), refinement);
+  InverseError(u.View(), w.View(), -1, 0, after.View());
   std::int64_t moved = 0;
   for (std::size_t i = 0; i < before.values.size(); ++i)
   {

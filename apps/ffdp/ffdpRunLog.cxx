@@ -20,7 +20,6 @@
 #include "ffdpCommandError.h"
 
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace
@@ -41,10 +40,19 @@ ResidentMegabytes()
 double
 PeakMegabytes()
 {
-  constexpr double KilobytesPerMegabyte = 1024;
-  rusage           usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return double(usage.ru_maxrss) / KilobytesPerMegabyte;
+  // Not getrusage(): what it tells begins with the peak of the program that started this one.
+  std::ifstream in("/proc/self/status");
+  std::string   line;
+  const char    name[] = "VmHWM:";
+  double        kilobytes = 0;
+  while (std::getline(in, line))
+  {
+    if (line.compare(0, sizeof(name) - 1, name) == 0)
+    {
+      kilobytes = std::stod(line.substr(sizeof(name) - 1));
+    }
+  }
+  return kilobytes / 1024;
 }
 
 RunLog::RunLog(const std::string & file)

@@ -80,8 +80,11 @@ DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reac
   for (int c = 0; c < 3; ++c)
   {
     plane.v[c] = sweep.v ? sweep.v.Row(c, 0, rows.z) : nullptr;
-    plane.output[c] = sweep.output.Row(c, 0, rows.z);
+    plane.output[c] = sweep.output ? sweep.output.Row(c, 0, rows.z) : nullptr;
   }
+  plane.error = sweep.error ? sweep.error.Row(0, rows.z) : nullptr;
+  plane.errorRowStride = sweep.error.rowStride;
+  plane.margin = sweep.margin;
   plane.vRowStride = sweep.v.rowStride;
   plane.outputRowStride = sweep.output.rowStride;
   plane.domain = sweep.u.domain;
@@ -133,7 +136,9 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
   AlignedBuffer<const float *> tables(std::size_t(workers * (2 * reach + 1)));
   AlignedBuffer<float>         provided(sweep.provide ? std::size_t(3 * workers * domain.x * domain.y) : 0);
   const auto                   packPlane = FFDP_SELECT_KERNEL(PackWarpPlane);
-  const auto warpRows = wantResidual ? FFDP_SELECT_KERNEL(WarpRows<true>) : FFDP_SELECT_KERNEL(WarpRows<false>);
+  const auto                   warpRows = sweep.error    ? FFDP_SELECT_KERNEL(ErrorRows)
+                                          : wantResidual ? FFDP_SELECT_KERNEL(WarpRows<true>)
+                                                         : FFDP_SELECT_KERNEL(WarpRows<false>);
 
   const auto pack = [&](std::int64_t, std::int64_t z, float * slot) {
     const float * const components[3] = { sweep.u.Row(0, 0, z), sweep.u.Row(1, 0, z), sweep.u.Row(2, 0, z) };

@@ -352,19 +352,21 @@ public:
     return ffdp::IterateInverse(u, w, parameters, m_Threads);
   }
   float
-  RefineInverse(const WarpView<const float> & u,
-                const WarpView<float> &       w,
-                const InverseRefinement &     refinement) override
+  RefineInverse(const WarpView<const float> &   u,
+                const WarpView<float> &         w,
+                const VolumeView<const float> & error,
+                const InverseRefinement &       refinement) override
   {
-    return ffdp::RefineInverse(u, w, refinement, m_Threads);
+    return ffdp::RefineInverse(u, w, error, refinement, m_Threads);
   }
   float
   InverseError(const WarpView<const float> & u,
                const WarpView<const float> & w,
                float                         boundAlongZ,
+               int                           margin,
                const VolumeView<float> &     error) override
   {
-    return ffdp::InverseError(u, w, boundAlongZ, error, m_Threads);
+    return ffdp::InverseError(u, w, boundAlongZ, margin, error, m_Threads);
   }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,

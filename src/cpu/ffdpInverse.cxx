@@ -112,12 +112,13 @@ InvertWarp(const WarpView<const float> & u,
 }
 
 float
-RefineInverse(const WarpView<const float> & u,
-              const WarpView<float> &       w,
-              const InverseRefinement &     refinement,
-              unsigned                      threads)
+RefineInverse(const WarpView<const float> &   u,
+              const WarpView<float> &         w,
+              const VolumeView<const float> & error,
+              const InverseRefinement &       refinement,
+              unsigned                        threads)
 {
-  CheckRefinement(u, w, refinement);
+  CheckRefinement(u, w, error, refinement);
   const double bound =
     refinement.boundAlongZ >= 0 ? double(refinement.boundAlongZ) : MeasureWarp(u, threads).largest[2] * RoundingRoom;
   CheckRefinementBound(u, w, bound);
@@ -125,21 +126,24 @@ RefineInverse(const WarpView<const float> & u,
   const Extent &      domain = u.domain;
   const WarpPlanes    planes = DescribePlanes(u);
   const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
-  const double        allowed = double(refinement.allowed);
   std::vector<double> largest(std::size_t(w.planes), 0.0);
   ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
     const std::int64_t z = w.firstPlane + plane;
     double             worst = 0;
     for (std::int64_t y = 0; y < domain.y; ++y)
     {
-      float * rows[3] = { w.Row(0, y, z), w.Row(1, y, z), w.Row(2, y, z) };
+      float *       rows[3] = { w.Row(0, y, z), w.Row(1, y, z), w.Row(2, y, z) };
+      const float * errors = error ? error.Row(y, z) : nullptr;
       for (std::int64_t x = 0; x < domain.x; ++x)
       {
+        const double part = errors ? PartOfWay(errors[x], refinement.allowed) : 1.0;
+        if (!(part > 0))
+        {
+          continue;
+        }
         const double at[3] = { double(x), double(y), double(z) };
         const double start[3] = { rows[0][x], rows[1][x], rows[2][x] };
-        const double part =
-          IsToRefine(planes, at, start, bound, refinement.insideOnly) ? PartOfWay(planes, at, start, allowed) : 0.0;
-        if (!(part > 0))
+        if (!CanRefine(start, bound))
         {
           continue;
         }
@@ -169,39 +173,30 @@ RefineInverse(const WarpView<const float> & u,
 }
 
 float
+RefineInverse(const WarpView<const float> & u,
+              const WarpView<float> &       w,
+              const InverseRefinement &     refinement,
+              unsigned                      threads)
+{
+  return RefineInverse(u, w, {}, refinement, threads);
+}
+
+float
 InverseError(const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
+             int                           margin,
              const VolumeView<float> &     error,
              unsigned                      threads)
 {
-  CheckInverseError(u, w, error);
-  const double bound = boundAlongZ >= 0 ? double(boundAlongZ) : MeasureWarp(w, threads).largest[2] * RoundingRoom;
-  CheckRefinementBound(u, w, bound);
-
-  const WarpPlanes    planes = DescribePlanes(u);
-  std::vector<double> largest(std::size_t(w.planes), 0.0);
-  ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
-    const std::int64_t z = w.firstPlane + plane;
-    double             worst = 0;
-    for (std::int64_t y = 0; y < u.domain.y; ++y)
-    {
-      const float * rows[3] = { w.Row(0, y, z), w.Row(1, y, z), w.Row(2, y, z) };
-      float *       out = error.Row(y, z);
-      for (std::int64_t x = 0; x < u.domain.x; ++x)
-      {
-        const double at[3] = { double(x), double(y), double(z) };
-        const double move[3] = { rows[0][x], rows[1][x], rows[2][x] };
-        const double to[3] = { at[0] + move[0], at[1] + move[1], at[2] + move[2] };
-        const bool   known = CanRefine(move, bound) && IsOnGrid(planes, to);
-        const double squared = known ? SquaredInverseError(planes, at, move) : 0.0;
-        worst = squared > worst ? squared : worst;
-        out[x] = float(-std::sqrt(squared));
-      }
-    }
-    largest[std::size_t(plane)] = worst;
-  });
-  return largest.empty() ? 0.0f : float(std::sqrt(*std::max_element(largest.begin(), largest.end())));
+  CheckInverseError(u, w, margin, error);
+  if (w.planes == 0)
+  {
+    return 0;
+  }
+  WarpSweep sweep = DescribeInverseError(u, w, margin, error);
+  sweep.boundAlongZ = boundAlongZ >= 0 ? boundAlongZ : float(MeasureWarp(w, threads).largest[2]);
+  return std::sqrt(RunWarpSweep(sweep, true, threads));
 }
 
 } // namespace ffdp

@@ -69,21 +69,52 @@ DescribeInverseStep(const WarpView<const float> & u,
 }
 
 inline void
-CheckRefinement(const WarpView<const float> & u, const WarpView<float> & w, const InverseRefinement & refinement)
+CheckRefinement(const WarpView<const float> &   u,
+                const WarpView<float> &         w,
+                const VolumeView<const float> & error,
+                const InverseRefinement &       refinement)
 {
   CheckInverse(u, w);
   Require(refinement.tolerance > 0 && refinement.iterations >= 0, "the tolerance of an inverse must be positive");
-  Require(refinement.allowed >= 0, "the residual that is allowed must not be negative");
+  Require(refinement.allowed >= 0, "the error that is allowed must not be negative");
+  Require(error || refinement.allowed == 0, "an error can be allowed only where it is known");
+  if (error)
+  {
+    RequireSameDomain(u.domain, error.domain, "a warp and the error of its inverse");
+    RequirePlanes(error, w.firstPlane, w.EndPlane(), 0, "the error of the inverse");
+  }
 }
 
 inline void
-CheckInverseError(const WarpView<const float> & u, const WarpView<const float> & w, const VolumeView<float> & error)
+CheckInverseError(const WarpView<const float> & u,
+                  const WarpView<const float> & w,
+                  int                           margin,
+                  const VolumeView<float> &     error)
 {
+  Require(margin >= 0, "the margin of the error of an inverse must not be negative");
   RequirePlanarWarp(u, "the warp");
   RequirePlanarWarp(w, "the inverse");
   RequireSameDomain(u.domain, w.domain, "a warp and its inverse");
   RequireSameDomain(u.domain, error.domain, "a warp and the error of its inverse");
   RequirePlanes(error, w.firstPlane, w.EndPlane(), 0, "the error of the inverse");
+}
+
+/** All but the bound. */
+inline WarpSweep
+DescribeInverseError(const WarpView<const float> & u,
+                     const WarpView<const float> & w,
+                     int                           margin,
+                     const VolumeView<float> &     error)
+{
+  WarpSweep sweep;
+  sweep.u = u;
+  sweep.v = w;
+  sweep.first = w.firstPlane;
+  sweep.end = w.EndPlane();
+  sweep.border = WarpBorder::Edge;
+  sweep.error = error;
+  sweep.margin = margin;
+  return sweep;
 }
 
 inline void

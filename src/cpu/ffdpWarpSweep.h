@@ -45,11 +45,17 @@ struct WarpSweep
   float                 boundAlongZ = 0; ///< of |step v_z|, where that is finite
   WarpBorder            border = WarpBorder::Zero;
 
+  /** Instead of output: -|v(x) + u(x + step v(x))|, but 0 for voxels that are, or get, nearer than `margin` to the
+   * border of the grid. */
+  VolumeView<float> error;
+  int               margin = 0;
+
   /** Where there is no v to read: writes the three components of its row y of plane z. */
   std::function<void(std::int64_t y, std::int64_t z, float * const * rows)> provide;
 };
 
-/** Returns the largest finite |v(x) + u(x + step v(x))|^2 if `wantResidual`, or else 0. */
+/** Returns the largest finite |v(x) + u(x + step v(x))|^2 if `wantResidual`, or else 0. Where there is an error map, it
+ * is the largest of that. */
 float
 RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads);
 
@@ -71,7 +77,10 @@ struct WarpPlane
   float                 keep = 1;
   float                 gain = 1;
   float                 boundAlongZ = 0;
-  bool                  edge = false; ///< WarpBorder::Edge
+  bool                  edge = false;    ///< WarpBorder::Edge
+  float *               error = nullptr; ///< row 0; instead of output
+  std::int64_t          errorRowStride = 0;
+  int                   margin = 0;
 
   static constexpr int PackedFloats = 4;
   std::int64_t

@@ -167,37 +167,57 @@ InterpolateBlock(const WarpPlane & plane, int count, const WarpCells & cells, fl
 }
 #endif
 
+/** Some voxels of a row, and what u is where they are displaced to. */
+struct WarpBlockSamples
+{
+  float v[3][WarpBlock];
+  float sample[3][WarpBlock];
+};
+
+/** `count` voxels from (firstX, y). */
+inline void
+SampleBlock(const WarpPlane &  plane,
+            std::int64_t       firstX,
+            std::int64_t       y,
+            int                count,
+            WarpRowsResult &   result,
+            WarpBlockSamples & block)
+{
+  const int filled = (count + 15) / 16 * 16; // beyond the row stand voxels that do not move
+  for (int c = 0; c < 3; ++c)
+  {
+    const float * row = plane.v[c] + y * plane.vRowStride + firstX;
+    FFDP_SIMD
+    for (int i = 0; i < count; ++i)
+    {
+      block.v[c][i] = row[i];
+    }
+    for (int i = count; i < filled; ++i)
+    {
+      block.v[c][i] = 0;
+    }
+  }
+  WarpCells cells;
+  result.largestAlongZ = LocateBlock(plane, firstX, y, filled, block.v, result.largestAlongZ, cells);
+  InterpolateBlock(plane, filled, cells, block.sample);
+}
+
 /** Rows [firstRow, endRow) of a plane of a WarpSweep. */
 template <bool TResidual>
 inline void
 WarpRows(const WarpPlane & plane, WarpRowsResult & result)
 {
-  const float keep = plane.keep;
-  const float gain = plane.gain;
-  WarpCells   cells;
-  float       v[3][WarpBlock];
-  float       sample[3][WarpBlock];
+  const float      keep = plane.keep;
+  const float      gain = plane.gain;
+  WarpBlockSamples block;
+  const auto &     v = block.v;
+  const auto &     sample = block.sample;
   for (std::int64_t y = plane.firstRow; y < plane.endRow; ++y)
   {
     for (std::int64_t firstX = 0; firstX < plane.domain.x; firstX += WarpBlock)
     {
       const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
-      const int filled = (count + 15) / 16 * 16; // beyond the row stand voxels that do not move
-      for (int c = 0; c < 3; ++c)
-      {
-        const float * row = plane.v[c] + y * plane.vRowStride + firstX;
-        FFDP_SIMD
-        for (int i = 0; i < count; ++i)
-        {
-          v[c][i] = row[i];
-        }
-        for (int i = count; i < filled; ++i)
-        {
-          v[c][i] = 0;
-        }
-      }
-      result.largestAlongZ = LocateBlock(plane, firstX, y, filled, v, result.largestAlongZ, cells);
-      InterpolateBlock(plane, filled, cells, sample);
+      SampleBlock(plane, firstX, y, count, result, block);
       for (int c = 0; c < 3; ++c)
       {
         float * __restrict out = plane.output[c] + y * plane.outputRowStride + firstX;
@@ -216,6 +236,45 @@ WarpRows(const WarpPlane & plane, WarpRowsResult & result)
           residual[i] = SquaredResidual(v[0][i], v[1][i], v[2][i], sample[0][i], sample[1][i], sample[2][i]);
         }
         result.residual = LargestFinite(residual, WarpBlock, result.residual);
+      }
+    }
+  }
+}
+
+/** The same for the error map of a WarpSweep. */
+inline void
+ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
+{
+  const AxisRange  zs = RangeInside(int(plane.z), int(plane.domain.z), plane.margin);
+  const float      step = plane.step;
+  WarpBlockSamples block;
+  const auto &     v = block.v;
+  const auto &     sample = block.sample;
+  for (std::int64_t y = plane.firstRow; y < plane.endRow; ++y)
+  {
+    const AxisRange ys = RangeInside(int(y), int(plane.domain.y), plane.margin);
+    for (std::int64_t firstX = 0; firstX < plane.domain.x; firstX += WarpBlock)
+    {
+      const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
+      SampleBlock(plane, firstX, y, count, result, block);
+      const AxisRange xs = RangeInside(int(firstX), int(plane.domain.x), plane.margin);
+      float           squared[WarpBlock] = {};
+      FFDP_SIMD
+      for (int i = 0; i < count; ++i)
+      {
+        const AxisRange own{ xs.low - float(i), xs.high - float(i), 0, 0 };
+        const bool      counts =
+          StaysInside(step * v[0][i], own) & StaysInside(step * v[1][i], ys) & StaysInside(step * v[2][i], zs);
+        const float residual =
+          FiniteOrZero(SquaredResidual(v[0][i], v[1][i], v[2][i], sample[0][i], sample[1][i], sample[2][i]));
+        squared[i] = counts ? residual : 0.0f;
+      }
+      result.residual = LargestFinite(squared, WarpBlock, result.residual);
+      float * __restrict out = plane.error + y * plane.errorRowStride + firstX;
+      FFDP_SIMD
+      for (int i = 0; i < count; ++i)
+      {
+        out[i] = -std::sqrt(squared[i]);
       }
     }
   }

@@ -311,19 +311,21 @@ public:
     return cuda::IterateInverse(m_Device, u, w, parameters);
   }
   float
-  RefineInverse(const WarpView<const float> & u,
-                const WarpView<float> &       w,
-                const InverseRefinement &     refinement) override
+  RefineInverse(const WarpView<const float> &   u,
+                const WarpView<float> &         w,
+                const VolumeView<const float> & error,
+                const InverseRefinement &       refinement) override
   {
-    return cuda::RefineInverse(m_Device, u, w, refinement);
+    return cuda::RefineInverse(m_Device, u, w, error, refinement);
   }
   float
   InverseError(const WarpView<const float> & u,
                const WarpView<const float> & w,
                float                         boundAlongZ,
+               int                           margin,
                const VolumeView<float> &     error) override
   {
-    return cuda::InverseError(m_Device, u, w, boundAlongZ, error);
+    return cuda::InverseError(m_Device, u, w, boundAlongZ, margin, error);
   }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,

@@ -26,8 +26,8 @@
 
 /** IterateInverse: 48 bytes per voxel, see ffdpCudaWarpSweep.h.
  *
- * RefineInverse: 37 bytes per voxel (u, w read and written, a mark), InverseError 28, and arithmetic in double that
- * outweighs them by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to
+ * RefineInverse: 41 bytes per voxel (u, w read and written, an error, a mark), and arithmetic in double that outweighs
+ * them by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to
  * go, and 128 leaves each thread the registers that a matrix and two vectors of doubles need.
  *
  * On the processor a voxel that fails may start again from the neighbors on its left and above, as they are when they
@@ -51,9 +51,11 @@ struct Refinement
   WarpView<float> w; ///< its planes are done
   double          bound;
   double          tolerance; ///< squared
-  double          allowed;
   int             iterations;
-  bool            insideOnly;
+  float           allowed;
+  const float *   error; ///< at the first voxel of w; nullptr: all voxels are refined, all the way
+  std::int64_t    errorRowStride;
+  std::int64_t    errorPlaneStride;
 };
 
 /** The diagonals of a plane on which voxels failed. */
@@ -74,11 +76,12 @@ LoadVector(const WarpView<float> & w, std::int64_t offset, double (&vector)[3])
 }
 
 __device__ inline double
-PartOfWayOf(const Refinement & refinement, const double (&at)[3], const double (&start)[3])
+PartOfWayOf(const Refinement & refinement, std::int64_t x, std::int64_t y, std::int64_t plane)
 {
-  return IsToRefine(refinement.u, at, start, refinement.bound, refinement.insideOnly)
-           ? PartOfWay(refinement.u, at, start, refinement.allowed)
-           : 0.0;
+  return refinement.error
+           ? PartOfWay(refinement.error[plane * refinement.errorPlaneStride + y * refinement.errorRowStride + x],
+                       refinement.allowed)
+           : 1.0;
 }
 
 __device__ inline void
@@ -108,8 +111,8 @@ __launch_bounds__(RowBlockWidth, FewestBlocks)
     double             start[3];
     double             squared = 0;
     LoadVector(w, offset, start);
-    const double part = PartOfWayOf(refinement, at, start);
-    if (part > 0)
+    const double part = PartOfWayOf(refinement, x, y, plane);
+    if (part > 0 && CanRefine(start, refinement.bound))
     {
       double found[3] = { start[0], start[1], start[2] };
       squared =
@@ -158,7 +161,7 @@ RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y
         refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, from, found, squared);
     }
   }
-  StorePartOfWay(w, offset, start, found, PartOfWayOf(refinement, at, start));
+  StorePartOfWay(w, offset, start, found, PartOfWayOf(refinement, x, y, plane));
   return squared;
 }
 
@@ -192,22 +195,45 @@ __launch_bounds__(DiagonalBlock, FewestDiagonalBlocks) RefineFromNeighborsKernel
   RaiseToLargest(worst, largest);
 }
 
+/** A WarpSweep that leaves only the length of its residuals. Raises largest[0] to the largest finite |w_z|, and
+ * largest[1] to the largest squared residual that counts. */
 __global__ void
-__launch_bounds__(RowBlockWidth) InverseErrorKernel(WarpPlanes            u,
-                                                    WarpView<const float> w,
-                                                    double                bound,
-                                                    VolumeView<float>     error,
-                                                    unsigned long long *  largest)
+__launch_bounds__(SweepBlockWidth * SweepBlockHeight) InverseErrorKernel(OldPlanes         u,
+                                                                         GivenVectors      w,
+                                                                         float             boundAlongZ,
+                                                                         int               margin,
+                                                                         VolumeView<float> error,
+                                                                         unsigned *        largest)
 {
-  double worst = 0;
-  ForEachVoxel(w, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
-    const double at[3] = { double(x), double(y), double(z) };
-    const double move[3] = { w.Row(0, y, z)[x], w.Row(1, y, z)[x], w.Row(2, y, z)[x] };
-    const double squared = IsToRefine(u, at, move, bound, true) ? SquaredInverseError(u, at, move) : 0.0;
-    worst = squared > worst ? squared : worst;
-    error.Row(y, z)[x] = float(-std::sqrt(squared));
-  });
-  RaiseToLargest(worst, largest);
+  const Extent &     domain = error.domain;
+  const unsigned     blocksAlongX = unsigned((domain.x + SweepBlockWidth - 1) / SweepBlockWidth);
+  const std::int64_t x = std::int64_t(blockIdx.x % blocksAlongX) * SweepBlockWidth + threadIdx.x;
+  const std::int64_t y = std::int64_t(blockIdx.x / blocksAlongX) * SweepBlockHeight + threadIdx.y;
+  float              largestAlongZ = 0;
+  float              largestResidual = 0;
+  if (x < domain.x && y < domain.y)
+  {
+    const AxisRange xs = RangeAround(int(x), int(domain.x), 0), xsInside = RangeInside(int(x), int(domain.x), margin);
+    const AxisRange ys = RangeAround(int(y), int(domain.y), 0), ysInside = RangeInside(int(y), int(domain.y), margin);
+    for (std::int64_t z = w.v.firstPlane + blockIdx.y; z < w.v.EndPlane(); z += gridDim.y)
+    {
+      float v[3];
+      w.At(x, y, z, v);
+      const AxisRange zs = RangeAround(int(z), int(domain.z), 0);
+      const AxisRange zsInside = RangeInside(int(z), int(domain.z), margin);
+      float           sample[3];
+      SampleCell(u, x, y, z, LocateInWarp(v[0], v[1], v[2], boundAlongZ, xs, ys, zs), sample);
+      const bool  counts = StaysInside(v[0], xsInside) && StaysInside(v[1], ysInside) && StaysInside(v[2], zsInside);
+      const float residual = FiniteOrZero(SquaredResidual(v[0], v[1], v[2], sample[0], sample[1], sample[2]));
+      const float squared = counts ? residual : 0.0f;
+      const float alongZ = FiniteOrZero(MagnitudeOf(v[2]));
+      error.Row(y, z)[x] = -std::sqrt(squared);
+      largestResidual = squared > largestResidual ? squared : largestResidual;
+      largestAlongZ = alongZ > largestAlongZ ? alongZ : largestAlongZ;
+    }
+  }
+  RaiseToLargest(largestAlongZ, largest);
+  RaiseToLargest(largestResidual, largest + 1);
 }
 
 } // namespace
@@ -232,13 +258,14 @@ IterateInverse(Device &                      device,
 }
 
 float
-RefineInverse(Device &                      device,
-              const WarpView<const float> & u,
-              const WarpView<float> &       w,
-              const InverseRefinement &     parameters,
-              std::size_t                   groupBytes)
+RefineInverse(Device &                        device,
+              const WarpView<const float> &   u,
+              const WarpView<float> &         w,
+              const VolumeView<const float> & error,
+              const InverseRefinement &       parameters,
+              std::size_t                     groupBytes)
 {
-  CheckRefinement(u, w, parameters);
+  CheckRefinement(u, w, error, parameters);
   const double bound = parameters.boundAlongZ >= 0 ? double(parameters.boundAlongZ)
                                                    : double(LargestMagnitude(device, u.Component(2))) * RoundingRoom;
   CheckRefinementBound(u, w, bound);
@@ -250,9 +277,10 @@ RefineInverse(Device &                      device,
   refinement.u = DescribePlanes(u);
   refinement.bound = bound;
   refinement.tolerance = double(parameters.tolerance) * double(parameters.tolerance);
-  refinement.allowed = double(parameters.allowed);
   refinement.iterations = parameters.iterations;
-  refinement.insideOnly = parameters.insideOnly;
+  refinement.allowed = parameters.allowed;
+  refinement.errorRowStride = error.rowStride;
+  refinement.errorPlaneStride = error.planeStride;
 
   const std::int64_t               planeVoxels = w.domain.x * w.domain.y;
   const std::int64_t               group = PlanesPerGroup(w.planes, planeVoxels, groupBytes);
@@ -261,6 +289,7 @@ RefineInverse(Device &                      device,
   for (std::int64_t first = w.firstPlane; first < w.EndPlane(); first += group)
   {
     refinement.w = w.Planes(first, std::min(group, w.EndPlane() - first));
+    refinement.error = error ? error.Row(0, first) : nullptr;
     const DeviceBuffer<FailedDiagonals> failed(device, std::vector<FailedDiagonals>(std::size_t(refinement.w.planes)));
     Launch(
       device, FewRowsOf(device, refinement.w), RefineKernel, refinement, marks.Data(), failed.Data(), largest.Bits());
@@ -277,19 +306,32 @@ InverseError(Device &                      device,
              const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
+             int                           margin,
              const VolumeView<float> &     error)
 {
-  CheckInverseError(u, w, error);
-  const double bound =
-    boundAlongZ >= 0 ? double(boundAlongZ) : double(LargestMagnitude(device, w.Component(2))) * RoundingRoom;
-  CheckRefinementBound(u, w, bound);
+  CheckInverseError(u, w, margin, error);
   if (w.planes == 0)
   {
     return 0;
   }
-  const DoubleMaxima largest(device, 1);
-  Launch(device, FewRowsOf(device, w), InverseErrorKernel, DescribePlanes(u), w, bound, error, largest.Bits());
-  return float(std::sqrt(largest.ToHost()[0]));
+  WarpSweep sweep = DescribeInverseError(u, w, margin, error);
+  sweep.boundAlongZ = boundAlongZ >= 0 ? boundAlongZ : LargestMagnitude(device, w.Component(2));
+  CheckSweep(sweep);
+  OldPlanes planes;
+  planes.field = u;
+  const FloatMaxima largest(device, 2);
+  Launch(device,
+         ShapeOfSweep(device, w.domain, w.planes),
+         InverseErrorKernel,
+         planes,
+         GivenVectors{ w },
+         sweep.boundAlongZ,
+         margin,
+         error,
+         largest.Bits());
+  const std::vector<float> found = largest.ToHost();
+  CheckBound(found[0], sweep.boundAlongZ);
+  return std::sqrt(found[1]);
 }
 
 } // namespace cuda

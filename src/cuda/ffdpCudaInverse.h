@@ -36,17 +36,19 @@ IterateInverse(Device &                      device,
 /** The bits of the processor's RefineInverse(). Extra memory: the residuals of a group of planes, of at most
  * `groupBytes` but at least a plane. */
 float
-RefineInverse(Device &                      device,
-              const WarpView<const float> & u,
-              const WarpView<float> &       w,
-              const InverseRefinement &     refinement,
-              std::size_t                   groupBytes = DefaultGroupBytes);
+RefineInverse(Device &                        device,
+              const WarpView<const float> &   u,
+              const WarpView<float> &         w,
+              const VolumeView<const float> & error,
+              const InverseRefinement &       refinement,
+              std::size_t                     groupBytes = DefaultGroupBytes);
 
 float
 InverseError(Device &                      device,
              const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
+             int                           margin,
              const VolumeView<float> &     error);
 
 } // namespace cuda

@@ -165,18 +165,29 @@ __launch_bounds__(SweepBlockWidth * SweepBlockHeight)
   }
 }
 
+/** Blocks for these planes; few enough, as each ends in an atomic. */
+inline LaunchShape
+ShapeOfSweep(Device & device, const Extent & domain, std::int64_t planes)
+{
+  const unsigned     tiles = BlocksFor(domain.x, SweepBlockWidth) * BlocksFor(domain.y, SweepBlockHeight);
+  const std::int64_t enough = 32 * std::int64_t(device.Multiprocessors());
+  const std::int64_t layers = std::max<std::int64_t>(1, std::min<std::int64_t>(MostBlocks, enough / tiles));
+  LaunchShape        shape;
+  shape.block = dim3(SweepBlockWidth, SweepBlockHeight);
+  shape.grid = dim3(tiles, unsigned(std::min(layers, planes)));
+  return shape;
+}
+
 template <bool VResidual, typename TVectors>
 void
 LaunchWarpSweep(Device & device, const SweepPlanes & sweep, const TVectors & vectors, const FloatMaxima & largest)
 {
-  const Extent &     domain = sweep.output.domain;
-  const unsigned     tiles = BlocksFor(domain.x, SweepBlockWidth) * BlocksFor(domain.y, SweepBlockHeight);
-  const std::int64_t enough = 32 * std::int64_t(device.Multiprocessors()); // blocks; each ends in an atomic
-  const std::int64_t layers = std::max<std::int64_t>(1, std::min<std::int64_t>(MostBlocks, enough / tiles));
-  LaunchShape        shape;
-  shape.block = dim3(SweepBlockWidth, SweepBlockHeight);
-  shape.grid = dim3(tiles, unsigned(std::min(layers, sweep.output.planes)));
-  Launch(device, shape, WarpSweepKernel<VResidual, TVectors>, sweep, vectors, largest.Bits());
+  Launch(device,
+         ShapeOfSweep(device, sweep.output.domain, sweep.output.planes),
+         WarpSweepKernel<VResidual, TVectors>,
+         sweep,
+         vectors,
+         largest.Bits());
 }
 
 /** As RunWarpSweep() of the processor: the largest residual if it is wanted, or else 0. `sweep` describes all but v. */

@@ -207,7 +207,7 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab 
     {
       backend.IterateInverse(u.Warp(), inverse.Warp(), step);
     }
-    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), refinement);
+    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), {}, refinement);
   }
   communicator.Maximum(&residual, 1);
   return residual;

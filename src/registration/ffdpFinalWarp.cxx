@@ -18,6 +18,7 @@
 #include "ffdpFinalWarp.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ffdp
 {
@@ -27,7 +28,28 @@ namespace
 constexpr float LeastJacobian = 0.05f; // not only positive, so that what reads the warp finds no fold either
 constexpr float UsualError = 0.1f;     // voxels; what a warp and its inverse may differ by everywhere
 constexpr float LargestError = 0.3f; // where it is more, warps are ironed; half a voxel is promised, between voxels too
+constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
+constexpr int   InversePasses = 20;
+
+/** Ironing may stand still: a voxel at the border of the grid keeps what the planes inside ask for. */
+class Progress
+{
+public:
+  /** Whether `value`, which is to grow, has not grown by a hundredth of itself for some passes. */
+  bool
+  HasEnded(double value)
+  {
+    constexpr int Patience = 5;
+    m_Passes = value > m_Best + 0.01 * std::abs(m_Best) ? 0 : m_Passes + 1;
+    m_Best = std::max(m_Best, value);
+    return m_Passes > Patience;
+  }
+
+private:
+  double m_Best = -1e30;
+  int    m_Passes = 0;
+};
 
 /** Finds the determinant in all owned planes, and what is to be known of it in all of all ranks. */
 void
@@ -76,26 +98,16 @@ Unfold(Backend &            backend,
        RegistrationResult & result)
 {
   MeasureFolds(backend, communicator, warp, determinant, result);
+  Progress progress;
   for (int pass = 0; pass < Passes && result.smallestJacobian < LeastJacobian; ++pass)
   {
+    if (progress.HasEnded(result.smallestJacobian))
+    {
+      return;
+    }
     result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, determinant, LeastJacobian));
     MeasureFolds(backend, communicator, warp, determinant, result);
   }
-}
-
-/** Moves the voxels of `w` whose error w + u(x + w) is above the usual just as far as that. */
-void
-DrawCloser(Backend & backend, Communicator & communicator, const Slab & u, const Slab & w, float boundAlongZ)
-{
-  InverseRefinement refinement;
-  refinement.boundAlongZ = boundAlongZ;
-  refinement.allowed = UsualError;
-  refinement.insideOnly = true;
-  if (!w.IsEmpty())
-  {
-    backend.RefineInverse(u.Warp(), w.OwnedWarp(), refinement);
-  }
-  w.RefreshHalo(backend, communicator);
 }
 
 /** Finds the error w + u(x + w) in all owned planes, and its largest length in all of all ranks. */
@@ -108,9 +120,32 @@ MeasureError(Backend &      backend,
              const Slab &   error)
 {
   double largest =
-    w.IsEmpty() ? 0.0 : double(backend.InverseError(u.Warp(), w.OwnedWarp(), boundAlongZ, error.OwnedVolume()));
+    w.IsEmpty() ? 0.0 : double(backend.InverseError(u.Warp(), w.OwnedWarp(), boundAlongZ, Margin, error.OwnedVolume()));
   communicator.Maximum(&largest, 1);
   return largest;
+}
+
+/** Moves the voxels of `w` whose error is above the usual just as far as that. */
+void
+DrawCloser(Backend &      backend,
+           Communicator & communicator,
+           const Slab &   u,
+           const Slab &   w,
+           float          boundAlongZ,
+           const Slab &   error)
+{
+  if (MeasureError(backend, communicator, u, w, boundAlongZ, error) <= double(UsualError))
+  {
+    return;
+  }
+  InverseRefinement refinement;
+  refinement.boundAlongZ = boundAlongZ;
+  refinement.allowed = UsualError;
+  if (!w.IsEmpty())
+  {
+    backend.RefineInverse(u.Warp(), w.OwnedWarp(), error.OwnedVolume(), refinement);
+  }
+  w.RefreshHalo(backend, communicator);
 }
 
 /** Makes a warp u and its inverse w agree in both orders. w is exact at its voxels. Between them it is interpolated,
@@ -123,33 +158,43 @@ Reconcile(Backend & backend, Communicator & communicator, Slab & u, Slab & w, Re
   const float bound = std::max(BoundAlongZ(backend, communicator, u), BoundAlongZ(backend, communicator, w));
   u = WithHalo(backend, communicator, std::move(u), CompositionHalo(bound));
   w = WithHalo(backend, communicator, std::move(w), CompositionHalo(bound));
-  const Slab errorOfWarp(backend, communicator, u.Domain(), 1, 1);
-  const Slab errorOfInverse(backend, communicator, u.Domain(), 1, 1);
+  const Slab measure(backend, communicator, u.Domain(), 1, 1); // of folds and errors in turn
+  Progress   progress;
+  bool       ended = false;
   for (int pass = 0;; ++pass)
   {
-    DrawCloser(backend, communicator, w, u, bound); // the warp first: w, which is exact, has nothing to come closer to
-    DrawCloser(backend, communicator, u, w, bound);
-    MeasureFolds(backend, communicator, u, errorOfWarp, result);
-    const bool   folded = result.smallestJacobian < LeastJacobian;
-    const double forward = MeasureError(backend, communicator, w, u, bound, errorOfWarp);
-    const double backward = MeasureError(backend, communicator, u, w, bound, errorOfInverse);
+    DrawCloser(backend, communicator, w, u, bound, measure); // the warp first: w, being exact, has nothing to come to
+    DrawCloser(backend, communicator, u, w, bound, measure);
+    MeasureFolds(backend, communicator, u, measure, result);
+    const double forward = MeasureError(backend, communicator, w, u, bound, measure);
+    const bool   last = pass == InversePasses || ended;
+    if (forward > double(LargestError) && !last)
+    {
+      result.ironed = std::max(result.ironed, Iron(backend, communicator, u, measure, -LargestError));
+    }
+    const double backward = MeasureError(backend, communicator, u, w, bound, measure);
+    if (backward > double(LargestError) && !last)
+    {
+      Iron(backend, communicator, w, measure, -LargestError);
+    }
     result.inverseResidual = std::max(forward, backward);
-    if (pass == Passes || (!folded && result.inverseResidual <= double(LargestError)))
+    ended = progress.HasEnded(-result.inverseResidual);
+    const bool folded = result.smallestJacobian < LeastJacobian;
+    if (last || (!folded && result.inverseResidual <= double(LargestError)))
     {
-      return;
-    }
-    if (forward > double(LargestError))
-    {
-      result.ironed = std::max(result.ironed, Iron(backend, communicator, u, errorOfWarp, -LargestError));
-    }
-    if (backward > double(LargestError))
-    {
-      Iron(backend, communicator, w, errorOfInverse, -LargestError);
+      break;
     }
     if (folded)
     {
-      Unfold(backend, communicator, u, errorOfWarp, result);
+      Unfold(backend, communicator, u, measure, result);
     }
+  }
+  if (result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
+  {
+    Unfold(backend, communicator, u, measure, result);
+    DrawCloser(backend, communicator, u, w, bound, measure);
+    result.inverseResidual = std::max(MeasureError(backend, communicator, w, u, bound, measure),
+                                      MeasureError(backend, communicator, u, w, bound, measure));
   }
 }
 

@@ -246,10 +246,10 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
       estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
     }
   }
-  // The warp and its inverse, and by how much each misses the other; between ranks another warp instead, and the planes
+  // The warp and its inverse, and by how much they miss each other; between ranks another warp instead, and the planes
   // around it that the inverse reaches.
   const Extent & grid = pairs.front().fixedSize;
-  estimate.resultBytes = held > 0 ? 4 * ((ranks == 1 ? 8 : 9) * full + InversionFloats(grid, workers, ranks)) : 0;
+  estimate.resultBytes = held > 0 ? 4 * ((ranks == 1 ? 7 : 9) * full + InversionFloats(grid, workers, ranks)) : 0;
   estimate.peakBytes = std::max(estimate.peakBytes, estimate.resultBytes);
   return estimate;
 }

@@ -106,25 +106,6 @@ SquaredLength(const double (&v)[3])
   return (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
 }
 
-/** Whether X is on the grid of u or between its voxels. */
-FFDP_VOXEL_INLINE bool
-IsOnGrid(const WarpPlanes & u, const double (&X)[3])
-{
-  return X[0] >= 0 && X[0] <= double(u.size[0] - 1) && X[1] >= 0 && X[1] <= double(u.size[1] - 1) && X[2] >= 0 &&
-         X[2] <= double(u.size[2] - 1);
-}
-
-/** |w + u(x + w)|^2. */
-FFDP_VOXEL_INLINE double
-SquaredInverseError(const WarpPlanes & u, const double (&x)[3], const double (&w)[3])
-{
-  const double X[3] = { x[0] + w[0], x[1] + w[1], x[2] + w[2] };
-  double       value[3], D[9];
-  SampleWarpAndSlope(u, X, value, D);
-  const double residual[3] = { w[0] + value[0], w[1] + value[1], w[2] + value[2] };
-  return SquaredLength(residual);
-}
-
 /** Improves the displacement w of the voxel at x until |w + u(x + w)|^2 is at most `tolerance`, by Newton steps that
  * are halved as long as they do not help, and that keep |w_z| within the bound. Returns the squared residual. */
 FFDP_VOXEL_INLINE double
@@ -222,25 +203,12 @@ RefineFromNeighbor(const WarpPlanes & u,
   }
 }
 
-/** Of the way from w to the solution, how much to go so that an error of `allowed` is left; 0 where it is not larger.
- */
+/** Of the way to the solution, how much a voxel goes that has this error, see InverseError(), so that `allowed` is left
+ * of it. */
 FFDP_VOXEL_INLINE double
-PartOfWay(const WarpPlanes & u, const double (&x)[3], const double (&w)[3], double allowed)
+PartOfWay(float error, float allowed)
 {
-  if (!(allowed > 0))
-  {
-    return 1;
-  }
-  const double length = std::sqrt(SquaredInverseError(u, x, w));
-  return length > allowed ? 1 - allowed / length : 0;
-}
-
-/** Whether a refinement touches the voxel at x whose displacement is w. */
-FFDP_VOXEL_INLINE bool
-IsToRefine(const WarpPlanes & u, const double (&x)[3], const double (&w)[3], double boundAlongZ, bool insideOnly)
-{
-  const double to[3] = { x[0] + w[0], x[1] + w[1], x[2] + w[2] };
-  return CanRefine(w, boundAlongZ) && (!insideOnly || IsOnGrid(u, to));
+  return error < -allowed ? 1 + double(allowed) / double(error) : 0.0;
 }
 
 /** What a voxel is given that goes a part of the way from `start` to `found`. */

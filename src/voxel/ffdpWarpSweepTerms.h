@@ -113,6 +113,20 @@ SquaredResidual(float vx, float vy, float vz, float sampleX, float sampleY, floa
   return dx * dx + dy * dy + dz * dz;
 }
 
+/** A negative margin of RangeAround(), inside; an axis of one voxel has none. */
+FFDP_VOXEL_INLINE AxisRange
+RangeInside(int position, int size, int margin)
+{
+  return RangeAround(position, size, size > 1 ? -margin : 0);
+}
+
+/** Whether a voxel is in the range, and displaced stays in it. */
+FFDP_VOXEL_INLINE bool
+StaysInside(float displacement, const AxisRange & range)
+{
+  return (range.low <= 0) & (range.high >= 0) & (displacement >= range.low) & (displacement <= range.high);
+}
+
 } // namespace ffdp
 
 #endif

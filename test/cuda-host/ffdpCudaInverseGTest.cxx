@@ -102,10 +102,10 @@ TEST(CudaInverse, RefinementHasTheBitsOfTheProcessorAlsoWhereItFails)
       {
         InverseRefinement refinement;
         refinement.iterations = groupBytes == 0 ? 2 : 5; // the second time from where the first ended
-        const float left = MakeCpuBackend(1)->RefineInverse(u.View(), expected.View(), refinement);
+        const float left = MakeCpuBackend(1)->RefineInverse(u.View(), expected.View(), {}, refinement);
         EXPECT_EQ(
           cuda::RefineInverse(
-            TestDevice(), StagedWarp<const float>(u.View()), StagedWarp<float>(w.View()), refinement, groupBytes),
+            TestDevice(), StagedWarp<const float>(u.View()), StagedWarp<float>(w.View()), {}, refinement, groupBytes),
           left);
         EXPECT_TRUE(SameBytes(w, expected)) << size.x << "x" << size.y << "x" << size.z << ", noise " << noise;
         failures += left > refinement.tolerance ? 1 : 0;
@@ -113,6 +113,39 @@ TEST(CudaInverse, RefinementHasTheBitsOfTheProcessorAlsoWhereItFails)
     }
   }
   EXPECT_GT(failures, 0); // what is left is above the tolerance although the neighbors were asked: they were
+}
+
+TEST(CudaInverse, ErrorAndWhatIsMovedByItHaveTheBitsOfTheCpu)
+{
+  for (const Extent & size : { Extent{ 23, 17, 9 }, Extent{ 40, 12, 1 } })
+  {
+    const Warp<float> u = CreasedWarp(size, 0.2);
+    for (const int margin : { 0, 2 })
+    {
+      Warp<float>   expected(size), w(size);
+      Volume<float> expectedError(size), error(size);
+      const float largest = MakeCpuBackend(2)->InverseError(u.View(), expected.View(), 1, margin, expectedError.View());
+      EXPECT_GT(largest, 0.1f);
+      EXPECT_EQ(cuda::InverseError(TestDevice(),
+                                   StagedWarp<const float>(u.View()),
+                                   StagedWarp<const float>(w.View()),
+                                   1,
+                                   margin,
+                                   StagedVolume<float>(error.View())),
+                largest);
+      EXPECT_EQ(error.values, expectedError.values);
+      InverseRefinement refinement;
+      refinement.allowed = 0.1f;
+      refinement.boundAlongZ = 20;
+      MakeCpuBackend(2)->RefineInverse(u.View(), expected.View(), error.View(), refinement);
+      cuda::RefineInverse(TestDevice(),
+                          StagedWarp<const float>(u.View()),
+                          StagedWarp<float>(w.View()),
+                          StagedVolume<const float>(error.View()),
+                          refinement);
+      EXPECT_TRUE(SameBytes(w, expected)) << margin;
+    }
+  }
 }
 
 TEST(CudaInverse, DoesNotDependOnTheSchedule)
@@ -128,7 +161,7 @@ TEST(CudaInverse, DoesNotDependOnTheSchedule)
       const StagedWarp<const float> stagedU(u.View());
       const StagedWarp<float>       stagedW(w.View());
       all.push_back(cuda::IterateInverse(TestDevice(), stagedU, stagedW, {}));
-      all.push_back(cuda::RefineInverse(TestDevice(), stagedU, stagedW, refinement));
+      all.push_back(cuda::RefineInverse(TestDevice(), stagedU, stagedW, {}, refinement));
     }
     for (const auto & component : w.component)
     {

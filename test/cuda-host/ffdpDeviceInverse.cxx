@@ -38,14 +38,25 @@ IterateInverse(const WarpView<const float> & u,
 }
 
 float
+RefineInverse(const WarpView<const float> &   u,
+              const WarpView<float> &         w,
+              const VolumeView<const float> & error,
+              const InverseRefinement &       refinement,
+              unsigned)
+{
+  const test::StagedWarp<const float>   stagedU(u);
+  const test::StagedWarp<float>         stagedW(w);
+  const test::StagedVolume<const float> stagedError(error);
+  return cuda::RefineInverse(test::TestDevice(), stagedU, stagedW, stagedError, refinement);
+}
+
+float
 RefineInverse(const WarpView<const float> & u,
               const WarpView<float> &       w,
               const InverseRefinement &     refinement,
-              unsigned)
+              unsigned                      threads)
 {
-  const test::StagedWarp<const float> stagedU(u);
-  const test::StagedWarp<float>       stagedW(w);
-  return cuda::RefineInverse(test::TestDevice(), stagedU, stagedW, refinement);
+  return RefineInverse(u, w, {}, refinement, threads);
 }
 
 /** As the processor's: the steps above, until they stand still. */
@@ -87,6 +98,7 @@ float
 InverseError(const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
+             int                           margin,
              const VolumeView<float> &     error,
              unsigned)
 {
@@ -94,6 +106,7 @@ InverseError(const WarpView<const float> & u,
                             test::StagedWarp<const float>(u),
                             test::StagedWarp<const float>(w),
                             boundAlongZ,
+                            margin,
                             test::StagedVolume<float>(error));
 }
 
