@@ -45,7 +45,7 @@
  * Gradients are of the loss. The exact one sums over every window that a voxel is in; the ANTs
  * approximation keeps only the window centered at the voxel, as ANTs and ITK do.
  *
- * Precision: float sums of intensities minus the mean of a tile of at most 256 x 32 voxels, so that bright
+ * Precision: float sums of intensities minus the mean of a tile of at most 256 x 64 voxels, so that bright
  * images keep their contrast; no sum is slid from an edge. Memory: a few windows of planes of one tile
  * per thread, whatever the size of the volume.
  */

@@ -139,7 +139,7 @@ TEST(LocalCorrelation, EqualsReferenceForAllSizesAndWindows)
 TEST(LocalCorrelation, EqualsReferenceAcrossTiles)
 {
   // Wider and higher than a tile, so that windows straddle its edges.
-  const Extent        size{ 270, 37, 5 };
+  const Extent        size{ 270, 69, 5 };
   const Volume<float> fixed = RandomVolume(size, 3);
   const Volume<float> moving = RandomVolume(size, 4);
   for (const auto gradient : { Parameters::Gradient::Exact, Parameters::Gradient::ANTs })

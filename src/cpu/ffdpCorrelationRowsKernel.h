@@ -35,6 +35,10 @@ struct TermsRow
   float         fixedShift, movingShift;
   float *       correlation;
 
+  // Rows of the images that will be read next, from the first column of the piece; to be fetched in the meantime.
+  const float * nextFixed = nullptr;
+  const float * nextMoving = nullptr;
+
   // As far left as `sums`:
   const float * mask = nullptr;
   const float * fixed = nullptr;
@@ -78,11 +82,11 @@ StoreFields(const T & gamma, const T & perOwn, const T & meanOwn, const T & mean
 
 /** Stores what the windows of the columns at `at` give, their centers being at `center`; the ANTs gradients,
  * unscaled, are left to the caller, who merges even and odd columns. */
-template <TermsUse VUse, typename T>
+template <TermsUse VUse, bool VMasked, typename T>
 FFDP_VOXEL_INLINE void
 UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std::int64_t center, T & moving, T & fixed)
 {
-  if (row.mask)
+  if (VMasked)
   {
     KeepMasked(row.mask + center, terms.correlation);
     KeepMasked(row.mask + center, terms.gamma);
@@ -106,7 +110,7 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
   {
     T f = (row.fixedShift - LoadAs<T>(row.fixed + center)) - terms.fixedMean; // minus (F - mean)
     T m = (row.movingShift - LoadAs<T>(row.moving + center)) - terms.movingMean;
-    if (row.mask) // an intensity that is not a number must not show outside the mask
+    if (VMasked) // an intensity that is not a number must not show outside the mask
     {
       KeepMasked(row.mask + center, f);
       KeepMasked(row.mask + center, m);
@@ -116,10 +120,11 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
   }
 }
 
-/** The sums over columns, and what each window gives. */
-template <int VRadius, bool VMaskedWindows, TermsUse VUse>
+/** The sums over columns, and what each window gives; VMasked: the row has a mask. */
+template <int VRadius, bool VMasked, TermsUse VUse>
 inline void
 TermsOfRow(const TermsRow &             rowInMemory,
+           bool                         maskedWindows,
            int                          radius,
            const float *                taps,
            const CorrelationConstants & inMemory,
@@ -133,6 +138,11 @@ TermsOfRow(const TermsRow &             rowInMemory,
 
   ForRow((row.width + 1) / 2, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
     using T = decltype(type);
+    if (row.nextFixed)
+    {
+      PrefetchLine(row.nextFixed + 2 * i);
+      PrefetchLine(row.nextMoving + 2 * i);
+    }
     CorrelationSums<T> even, odd;
     const auto         sum = [&](int quantity, T & first, T & second) FFDP_INLINE_LAMBDA {
       const float * from = row.sums + quantity * row.pitch;
@@ -145,7 +155,7 @@ TermsOfRow(const TermsRow &             rowInMemory,
     sum(4, even.fm, odd.fm);
     T evenInverse = LoadAs<T>(row.inverseX + i) * row.inverseYZ;
     T oddInverse = LoadAs<T>(row.inverseX + row.half + i) * row.inverseYZ;
-    if (VMaskedWindows)
+    if (VMasked && maskedWindows)
     {
       const T one = T{} + 1.0f;
       T       evenWeight, oddWeight;
@@ -155,9 +165,9 @@ TermsOfRow(const TermsRow &             rowInMemory,
     }
     T                   evenMoving, evenFixed, oddMoving, oddFixed;
     CorrelationTerms<T> evenTerms = ComputeCorrelationTerms<T>(even, evenInverse, constants);
-    UseTerms<VUse>(row, evenTerms, i, i + evenCenter, evenMoving, evenFixed);
+    UseTerms<VUse, VMasked>(row, evenTerms, i, i + evenCenter, evenMoving, evenFixed);
     CorrelationTerms<T> oddTerms = ComputeCorrelationTerms<T>(odd, oddInverse, constants);
-    UseTerms<VUse>(row, oddTerms, i + row.half, i + oddCenter, oddMoving, oddFixed);
+    UseTerms<VUse, VMasked>(row, oddTerms, i + row.half, i + oddCenter, oddMoving, oddFixed);
     if (VUse == TermsUse::AntsGradient)
     {
       if (row.movingGradient)
@@ -185,13 +195,13 @@ ComputeTermsRow(const TermsRow &             row,
     constexpr int Radius = decltype(knownRadius)::value;
     const auto    withUse = [&](auto knownUse) FFDP_INLINE_LAMBDA {
       constexpr TermsUse Use = decltype(knownUse)::value;
-      if (maskedWindows)
+      if (row.mask)
       {
-        TermsOfRow<Radius, true, Use>(row, radius, taps, constants, scale);
+        TermsOfRow<Radius, true, Use>(row, maskedWindows, radius, taps, constants, scale);
       }
       else
       {
-        TermsOfRow<Radius, false, Use>(row, radius, taps, constants, scale);
+        TermsOfRow<Radius, false, Use>(row, false, radius, taps, constants, scale);
       }
     };
     switch (use)

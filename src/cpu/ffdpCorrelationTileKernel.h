@@ -44,10 +44,18 @@ protected:
     m_Z1 = Min(size.z, piece.z1 + widen * task.radius[2]);
     m_NextImagePlane = Max(0, m_Z0 - task.radius[2]);
     m_LastImagePlane = Min(size.z, m_Z1 + task.radius[2]);
-    // What lies outside the volume must be zero, and it is never written: once is enough.
-    for (std::int64_t i = 0; i < m_Layout.total; ++i)
+    // What lies outside the volume must be zero, and it is never written: once is enough. Of images, by far the largest
+    // part, nothing is read where nothing was written, but for the row that stands for a mask outside the volume, and
+    // for the partner of the last column if it has none, for a value that is not used.
+    this->Clear(0, m_Layout.images);
+    this->Clear(m_Layout.fields, m_Layout.total);
+    if (m_Width % 2)
     {
-      piece.scratch[i] = 0.0f;
+      this->Clear(m_Layout.images, m_Layout.fields);
+    }
+    else if (task.mask)
+    {
+      this->Clear(m_Layout.fields - m_Layout.pitch, m_Layout.fields);
     }
     float * inverse = piece.scratch + m_Layout.inverseX;
     for (std::int64_t j = 0; j < m_Width; ++j)
@@ -56,6 +64,15 @@ protected:
       {
         inverse[this->Split(j)] = task.inverseWeight[0][m_X0 + j];
       }
+    }
+  }
+
+  void
+  Clear(std::int64_t begin, std::int64_t end) const
+  {
+    for (std::int64_t i = begin; i < end; ++i)
+    {
+      m_Piece.scratch[i] = 0.0f;
     }
   }
 
@@ -139,34 +156,6 @@ protected:
           for (std::int64_t c = this->FirstColumn(); c < this->EndColumn(); ++c)
           {
             to[this->Split(c)] = mask[m_X0 - m_Task.radius[0] + c] != 0 ? 1.0f : 0.0f;
-          }
-        }
-      }
-    }
-  }
-
-  /** Fetches the row y of the planes that ReadImages() will copy next, and of the outputs for a group of planes that
-   * starts at z. A piece is too narrow for the processor to see where its rows go on. */
-  void
-  Prefetch(std::int64_t y, std::int64_t z) const
-  {
-    const std::int64_t x0 = m_X0 - m_Task.radius[0] + this->FirstColumn();
-    const std::int64_t x1 = m_X0 - m_Task.radius[0] + this->EndColumn();
-    const std::int64_t end = Min(m_LastImagePlane, m_NextImagePlane + m_GroupZ);
-    for (std::int64_t next = m_NextImagePlane; next < end; ++next)
-    {
-      PrefetchRow<false>(m_Task.fixed.Row(y, next) + x0, x1 - x0);
-      PrefetchRow<false>(m_Task.moving.Row(y, next) + x0, x1 - x0);
-    }
-    if (y >= m_Piece.y0 && y < m_Piece.y1)
-    {
-      for (std::int64_t plane = Max(z, m_Piece.z0); plane < Min(m_Piece.z1, z + m_GroupZ); ++plane)
-      {
-        for (const VolumeView<float> * output : { &m_Task.outputs.movingGradient, &m_Task.outputs.fixedGradient })
-        {
-          if (*output)
-          {
-            PrefetchRow<true>(output->Row(y, plane) + m_Piece.x0, m_Piece.x1 - m_Piece.x0);
           }
         }
       }

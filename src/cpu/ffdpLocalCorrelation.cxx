@@ -44,7 +44,7 @@ struct Cut
 
   Cut(const Extent & domain, std::int64_t planes, int radius, bool exact, unsigned threads)
     : tilesX((domain.x + CorrelationTileX - 1) / CorrelationTileX)
-    , tilesY((domain.y + CorrelationTileY - 1) / CorrelationTileY)
+    , tilesY((domain.y + CorrelationTileY(exact) - 1) / CorrelationTileY(exact))
   {
     // Enough pieces to keep all threads busy to the end, but none so short that its run-up dominates.
     const std::int64_t wanted = std::max<std::int64_t>(1, 4 * std::int64_t(threads) / (tilesX * tilesY));
@@ -72,7 +72,8 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
   const Cut      cut(domain, planes, task.radius[2], task.exact, ResolveThreads(threads));
   const auto     workers = std::size_t(std::min<std::int64_t>(cut.Pieces(), ResolveThreads(threads)));
 
-  const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(CorrelationTileY, domain.y));
+  const std::int64_t       tileY = CorrelationTileY(task.exact);
+  const CorrelationScratch layout(task, std::min(CorrelationTileX, domain.x), std::min(tileY, domain.y));
   const auto               rowsLength = std::size_t(3 * GroupLength(std::max(task.radius[1], task.radius[2])));
 
   AlignedBuffer<float>         floats(workers * std::size_t(layout.total));
@@ -87,8 +88,8 @@ Run(const CorrelationTask & task, std::int64_t firstPlane, std::int64_t planes, 
     CorrelationPiece   piece;
     piece.x0 = tile % cut.tilesX * CorrelationTileX;
     piece.x1 = std::min(domain.x, piece.x0 + CorrelationTileX);
-    piece.y0 = tile / cut.tilesX * CorrelationTileY;
-    piece.y1 = std::min(domain.y, piece.y0 + CorrelationTileY);
+    piece.y0 = tile / cut.tilesX * tileY;
+    piece.y1 = std::min(domain.y, piece.y0 + tileY);
     piece.z0 = firstPlane + chunk;
     piece.z1 = firstPlane + std::min(planes, chunk + cut.planesPerChunk);
     piece.stride = cut.Tiles();

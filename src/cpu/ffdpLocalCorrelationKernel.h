@@ -169,10 +169,6 @@ private:
       planes[j] = inside ? this->ImageRow(0, m_Y0, plane) : nullptr;
     }
     const auto fill = [&](std::int64_t y, float * to) {
-      if (!m_Task.exact) // there stage 2 comes in between, and fetched rows would be gone again
-      {
-        this->Prefetch(y, z);
-      }
       for (int odd = 0; odd < 2; ++odd)
       {
         const std::int64_t at = columnBegin[odd] + odd * m_Layout.half;
@@ -186,7 +182,15 @@ private:
     const auto finish = [&](std::int64_t y, int plane, const float * sums) {
       this->FinishTerms(y, z + plane, sums, rows.fixedShift, rows.movingShift);
     };
+    for (RowSum & sum : m_PlaneSums)
+    {
+      sum = RowSum();
+    }
     this->SweepRows(m_Piece.scratch + m_Layout.productRing, m_Y0, m_Y1, m_Quantities, first, end, fill, finish);
+    for (std::int64_t plane = Max(m_Piece.z0, z); plane < Min(m_Piece.z1, z + m_GroupZ); ++plane)
+    {
+      m_Piece.sums[(plane - m_Piece.z0) * m_Piece.stride] = m_PlaneSums[plane - z].Total();
+    }
   }
 
   /** The sum over x, and what a window gives, for one row. */
@@ -206,6 +210,14 @@ private:
     row.fixedShift = fixedShift;
     row.movingShift = movingShift;
     row.correlation = m_Piece.scratch + m_Layout.correlationRow;
+    // Of the planes that ReadImages() copies next, which keep in step with those that are finished: asking for a few
+    // lines at a time, between computations, does not fill the queue of misses.
+    const std::int64_t nextPlane = m_NextImagePlane + z % m_GroupZ;
+    if (nextPlane < m_LastImagePlane)
+    {
+      row.nextFixed = m_Task.fixed.Row(y, nextPlane) + m_Piece.x0;
+      row.nextMoving = m_Task.moving.Row(y, nextPlane) + m_Piece.x0;
+    }
     if (m_Task.exact)
     {
       row.fieldPitch = m_Layout.fieldRows * m_Layout.pitch;
@@ -264,11 +276,9 @@ private:
   {
     const std::int64_t first = m_Piece.x0 - m_X0;
     const std::int64_t end = m_Piece.x1 - m_X0;
-    RowSum             sum;
+    RowSum &           sum = m_PlaneSums[z % m_GroupZ];
     sum.Add(row.correlation + (first + 1) / 2, (end + 1) / 2 - (first + 1) / 2);
     sum.Add(row.correlation + m_Layout.half + first / 2, end / 2 - first / 2);
-    const std::int64_t at = (z - m_Piece.z0) * m_Piece.stride;
-    m_Piece.sums[at] += sum.Total();
     std::int64_t count = end - first;
     if (row.mask)
     {
@@ -279,7 +289,7 @@ private:
         count += mask[x] != 0;
       }
     }
-    m_Piece.counts[at] += count;
+    m_Piece.counts[(z - m_Piece.z0) * m_Piece.stride] += count;
     if (m_Task.outputs.map)
     {
       float * to = m_Task.outputs.map.Row(y, z) + m_X0;
@@ -369,6 +379,8 @@ private:
       this->CopyOut(row.gradient, outputs.fixedGradient, y, z);
     }
   }
+
+  RowSum m_PlaneSums[MaximumGroup]; ///< of the group of planes that is worked on, over the rows of the piece
 };
 
 inline void

@@ -82,11 +82,16 @@ struct CorrelationPiece
 };
 
 /** Largest extent of a piece in x and y. Narrow enough that the sums of a group of rows of one plane stay in the
- * first level cache (22 KB). The window of planes takes 0.8 MB with radius 3, more than some second level caches:
- * narrower pieces would fit, but were slower, since they read and write short stretches of memory. x is a multiple of
- * RowSum::Lanes. */
+ * first level cache (22 KB). The window of planes takes 1.5 MB with radius 3, more than some second level caches:
+ * narrower or lower pieces would fit, but were slower, since they read and write short stretches of memory or compute
+ * more rows beyond their ends. The exact gradient keeps more planes, of more than the images, so its pieces are lower.
+ * x is a multiple of RowSum::Lanes. */
 constexpr std::int64_t CorrelationTileX = 256;
-constexpr std::int64_t CorrelationTileY = 32;
+constexpr std::int64_t
+CorrelationTileY(bool exact)
+{
+  return exact ? 32 : 64;
+}
 
 /** Where things are in the scratch memory of a piece, in floats.
  *

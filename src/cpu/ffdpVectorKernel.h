@@ -163,20 +163,14 @@ StoreMerged(const float & even, const float & odd, float * to)
   to[1] = odd;
 }
 
-/** Asks for the cache lines of a row before they are needed; VWrite: to write them. */
-template <bool VWrite>
+/** Asks for the cache line at an address before it is needed. */
 FFDP_VOXEL_INLINE void
-PrefetchRow(const float * row, std::int64_t count)
+PrefetchLine(const float * from)
 {
 #if defined(__GNUC__) || defined(__clang__)
-  constexpr std::int64_t Line = 16;
-  for (std::int64_t x = 0; x < count; x += Line)
-  {
-    __builtin_prefetch(row + x, VWrite ? 1 : 0, 2);
-  }
+  __builtin_prefetch(from, 0, 2);
 #else
-  (void)row;
-  (void)count;
+  (void)from;
 #endif
 }
 

@@ -67,25 +67,24 @@ ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight
   CorrelationTerms<T> terms;
   terms.fixedMean = sums.f * inverseWeight;
   terms.movingMean = sums.m * inverseWeight;
-  const T meanSquareF = sums.ff * inverseWeight;
-  const T meanSquareM = sums.mm * inverseWeight;
-  const T varianceF = meanSquareF - terms.fixedMean * terms.fixedMean;
-  const T varianceM = meanSquareM - terms.movingMean * terms.movingMean;
-  const T covariance = sums.fm * inverseWeight - terms.fixedMean * terms.movingMean;
+  // The variances and the covariance times n_i.
+  const T squaresF = sums.ff - sums.f * terms.fixedMean;
+  const T squaresM = sums.mm - sums.m * terms.movingMean;
+  const T products = sums.fm - sums.f * terms.movingMean;
 
-  const T A = covariance * c.scale;
-  const T B = varianceF * c.scale;
-  const T C = varianceM * c.scale;
+  const T scaledInverse = inverseWeight * c.scale;
+  const T A = products * scaledInverse;
+  const T B = squaresF * scaledInverse;
+  const T C = squaresM * scaledInverse;
   const T zero = T{};
   const T g = B * C + c.epsilon;
 
   // Written so that NaN falls to the flat side. What the division gives in flat windows is not used.
-  const auto textured =
-    (varianceF > meanSquareF * CorrelationFlatRatio) & (varianceM > meanSquareM * CorrelationFlatRatio);
-  const T ratio = textured ? A / g : zero;
+  const auto textured = (squaresF > sums.ff * CorrelationFlatRatio) & (squaresM > sums.mm * CorrelationFlatRatio);
+  const T    ratio = textured ? A / g : zero;
 
   terms.correlation = textured ? A * ratio : zero + c.flatValue;
-  terms.gamma = (2.0f * c.scale) * ratio * inverseWeight;
+  terms.gamma = (ratio + ratio) * scaledInverse;
   terms.perFixed = ratio * C;
   terms.perMoving = ratio * B;
   return terms;
