@@ -24,6 +24,7 @@
 #include "itkGradientDescentOptimizerv4.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkImageRegistrationMethodv4.h"
+#include "itkMersenneTwisterRandomVariateGenerator.h"
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 
 // The fused metrics in ITK's multi-level registration: as close to the known transform as with ITK's metrics.
@@ -55,6 +56,8 @@ Register(const ProblemType &  problem,
   metric->SetUseMovingImageGradientFilter(false);
   metric->SetUseFixedImageGradientFilter(false);
   metric->SetFixedImageMask(fixedMask);
+  // Behind a field, the estimator of the scales looks at random points.
+  itk::Statistics::MersenneTwisterRandomVariateGenerator::GetInstance()->SetSeed(1);
 
   const auto scales = itk::RegistrationParameterScalesFromPhysicalShift<TMetric>::New();
   scales->SetMetric(metric);

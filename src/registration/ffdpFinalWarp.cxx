@@ -159,15 +159,13 @@ Reconcile(Backend & backend, Communicator & communicator, Slab & u, Slab & w, Re
   u = WithHalo(backend, communicator, std::move(u), CompositionHalo(bound));
   w = WithHalo(backend, communicator, std::move(w), CompositionHalo(bound));
   const Slab measure(backend, communicator, u.Domain(), 1, 1); // of folds and errors in turn
-  Progress   progress;
-  bool       ended = false;
   for (int pass = 0;; ++pass)
   {
     DrawCloser(backend, communicator, w, u, bound, measure); // the warp first: w, being exact, has nothing to come to
     DrawCloser(backend, communicator, u, w, bound, measure);
     MeasureFolds(backend, communicator, u, measure, result);
     const double forward = MeasureError(backend, communicator, w, u, bound, measure);
-    const bool   last = pass == InversePasses || ended;
+    const bool   last = pass == InversePasses;
     if (forward > double(LargestError) && !last)
     {
       result.ironed = std::max(result.ironed, Iron(backend, communicator, u, measure, -LargestError));
@@ -178,7 +176,6 @@ Reconcile(Backend & backend, Communicator & communicator, Slab & u, Slab & w, Re
       Iron(backend, communicator, w, measure, -LargestError);
     }
     result.inverseResidual = std::max(forward, backward);
-    ended = progress.HasEnded(-result.inverseResidual);
     const bool folded = result.smallestJacobian < LeastJacobian;
     if (last || (!folded && result.inverseResidual <= double(LargestError)))
     {
