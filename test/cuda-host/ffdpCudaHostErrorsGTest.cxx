@@ -357,7 +357,7 @@ ReadKernel(const float * values, float * sum, int count)
 __global__ void
 SharedWriteKernel(int index)
 {
-  __shared__ volatile float tile[32]; // nobody reads it
+  __shared__ volatile float tile[32] __attribute__((unused)); // nobody reads it
   tile[index + int(threadIdx.x)] = 1.0f;
 }
 
