@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <typeinfo>
 
@@ -264,6 +265,11 @@ FusedImageToImageMetricv4<TItkMetric>::EvaluateSafely(const ffdp::MetricProblem 
   {
     itkExceptionMacro("The metric cannot be evaluated: " << error.what());
   }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("The metric cannot be evaluated: there is not enough memory"
+                      << (m_UsedDevice ? " on the device. Call SetDevice(\"cpu\") to do without." : "."));
+  }
 }
 
 template <typename TItkMetric>
@@ -271,6 +277,7 @@ auto
 FusedImageToImageMetricv4<TItkMetric>::GetValue() const -> MeasureType
 {
   ffdp::MetricProblem problem;
+  m_UsedDevice = false; // until DeviceFor() is asked, which the superclass does not do
   if (!this->ReadProblem(problem, nullptr))
   {
     this->WarnOfFallback();
@@ -321,6 +328,7 @@ FusedImageToImageMetricv4<TItkMetric>::GetValueAndDerivative(MeasureType & value
   using ValueType = typename DerivativeType::ValueType;
   ffdp::MetricProblem problem;
   StackDerivativeType stack;
+  m_UsedDevice = false;
   if (!this->ReadProblem(problem, &stack))
   {
     this->WarnOfFallback();

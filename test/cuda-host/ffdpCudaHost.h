@@ -73,6 +73,12 @@ LiveDeviceBytes();
 std::size_t
 LivePinnedBytes();
 
+/** What was copied from the host to the devices, and back, since the program began. */
+std::uint64_t
+BytesCopiedToDevices();
+std::uint64_t
+BytesCopiedToHost();
+
 /** The report of the last thing that went wrong in a kernel; empty when nothing did. */
 std::string
 LastReport();

@@ -47,6 +47,9 @@ struct Copy // of rows
   }
 };
 
+std::uint64_t bytesToDevices = 0;
+std::uint64_t bytesToHost = 0;
+
 std::size_t
 Extent(std::size_t pitch, std::size_t width, std::size_t height)
 {
@@ -99,6 +102,8 @@ CopyInOrder(Copy copy, cudaMemcpyKind kind, cudaStream_t stream, bool wait)
   {
     code = Enqueue(stream, { copy });
   }
+  bytesToDevices += kind == cudaMemcpyHostToDevice ? copy.width * copy.height : 0;
+  bytesToHost += kind == cudaMemcpyDeviceToHost ? copy.width * copy.height : 0;
   if (code == cudaSuccess && (wait || toPageable))
   {
     code = cudaStreamSynchronize(stream);
@@ -128,6 +133,20 @@ Fill(void * memory, int value, std::size_t bytes, cudaStream_t stream)
 }
 
 } // namespace
+
+std::uint64_t
+cudahost::BytesCopiedToDevices()
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  return bytesToDevices;
+}
+
+std::uint64_t
+cudahost::BytesCopiedToHost()
+{
+  const std::lock_guard<std::recursive_mutex> lock(Lock());
+  return bytesToHost;
+}
 
 cudaError_t
 cudaMemcpy(void * to, const void * from, std::size_t bytes, cudaMemcpyKind kind)

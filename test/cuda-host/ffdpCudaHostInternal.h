@@ -129,9 +129,20 @@ Enqueue(cudaStream_t stream, Work work);
 cudaError_t
 EnqueueMoment(cudaStream_t stream, const std::shared_ptr<Moment> & moment);
 
-/** Does what leads to the moment, as far as no other process is waited for. */
+/** One step towards the end of what is in the stream; with a seed, one of any stream. */
 void
-Advance(const Moment & moment);
+GoOnWith(cudaStream_t stream);
+/** Returns when the moment is reached. */
+void
+Await(const Moment & moment);
+
+/** Another process waits for what comes before the moment: it is done now, or, where something of others has to arrive
+ * first, as soon as it can be while this process waits for whatever. */
+void
+ReachSoon(const std::shared_ptr<Moment> & moment);
+/** Called while this process waits for another one. */
+void
+GoOnForOthers();
 
 /** Returns when everything that was put into the stream, or into any, is done. */
 void

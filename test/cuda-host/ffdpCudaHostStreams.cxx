@@ -32,12 +32,6 @@ struct CUstream_st
   std::deque<cudahost::Work> steps;
 };
 
-struct CUevent_st
-{
-  bool                              timing;
-  std::shared_ptr<cudahost::Moment> moment; // of the last record
-};
-
 namespace cudahost
 {
 namespace
@@ -48,6 +42,19 @@ Streams()
 {
   static std::vector<CUstream_st *> streams;
   return streams;
+}
+
+std::vector<std::shared_ptr<Moment>> &
+AwaitedByOthers()
+{
+  static std::vector<std::shared_ptr<Moment>> moments;
+  return moments;
+}
+
+bool
+IsStream(cudaStream_t stream)
+{
+  return std::find(Streams().begin(), Streams().end(), stream) != Streams().end();
 }
 
 constexpr std::size_t MostSteps = 4096; // a stream that nobody waits for goes on by itself, as on a device
@@ -124,31 +131,39 @@ TryToGoOnWith(CUstream_st * stream)
   return can;
 }
 
+} // namespace
+
+void
+GoOnForOthers()
+{
+  std::vector<std::shared_ptr<Moment>> & moments = AwaitedByOthers();
+  for (const auto & moment : moments)
+  {
+    while (!moment->reached && TryToGoOnWith(moment->stream))
+    {}
+  }
+  const auto reached = [](const auto & moment) { return moment->reached; };
+  moments.erase(std::remove_if(moments.begin(), moments.end(), reached), moments.end());
+}
+
 void
 GoOnWith(CUstream_st * stream)
 {
   if (ScheduleSeed() != 0 ? !DoDrawnStep() : !TryToGoOnWith(stream))
   {
-    std::this_thread::yield(); // another process has to come
+    GoOnForOthers(); // another process has to come, and may itself wait for this one
+    std::this_thread::yield();
   }
 }
 
 void
-GoOnUntil(const Moment & moment)
+Await(const Moment & moment)
 {
   while (!moment.reached)
   {
     GoOnWith(moment.stream);
   }
 }
-
-bool
-IsStream(cudaStream_t stream)
-{
-  return std::find(Streams().begin(), Streams().end(), stream) != Streams().end();
-}
-
-} // namespace
 
 cudaError_t
 Enqueue(cudaStream_t stream, Work work)
@@ -159,10 +174,11 @@ Enqueue(cudaStream_t stream, Work work)
     Drain(nullptr);
     if (work.waitsFor)
     {
-      GoOnUntil(*work.waitsFor);
+      Await(*work.waitsFor);
     }
     while (work.isReady && !work.isReady())
     {
+      GoOnForOthers();
       std::this_thread::yield();
     }
     Do(work);
@@ -200,10 +216,10 @@ EnqueueMoment(cudaStream_t stream, const std::shared_ptr<Moment> & moment)
 }
 
 void
-Advance(const Moment & moment)
+ReachSoon(const std::shared_ptr<Moment> & moment)
 {
-  while (!moment.reached && TryToGoOnWith(moment.stream))
-  {}
+  AwaitedByOthers().push_back(moment);
+  GoOnForOthers();
 }
 
 void
@@ -301,106 +317,7 @@ cudaStreamQuery(cudaStream_t stream)
 }
 
 cudaError_t
-cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (!event)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  return event->moment ? Enqueue(stream, { nullptr, false, event->moment }) : Broken(); // never recorded: no wait
-}
-
-cudaError_t
 cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void * argument)
 {
   return Enqueue(stream, { [=] { function(argument); } });
-}
-
-cudaError_t
-cudaEventCreateWithFlags(cudaEvent_t * event, unsigned flags)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (Broken() != cudaSuccess)
-  {
-    return cudaErrorLaunchFailure;
-  }
-  *event = new CUevent_st{ (flags & cudaEventDisableTiming) == 0, nullptr };
-  return cudaSuccess;
-}
-
-cudaError_t
-cudaEventCreate(cudaEvent_t * event)
-{
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
-cudaError_t
-cudaEventDestroy(cudaEvent_t event)
-{
-  if (!event)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  delete event;
-  return cudaSuccess;
-}
-
-cudaError_t
-cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (!event)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  event->moment = std::make_shared<Moment>();
-  return EnqueueMoment(stream, event->moment);
-}
-
-cudaError_t
-cudaEventSynchronize(cudaEvent_t event)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (!event)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  if (event->moment)
-  {
-    GoOnUntil(*event->moment);
-  }
-  return Broken();
-}
-
-cudaError_t
-cudaEventQuery(cudaEvent_t event)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (!event)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  if (!event->moment || event->moment->reached)
-  {
-    return Broken();
-  }
-  GoOnWith(event->moment->stream);
-  return Broken() != cudaSuccess ? cudaErrorLaunchFailure : cudaErrorNotReady;
-}
-
-cudaError_t
-cudaEventElapsedTime(float * milliseconds, cudaEvent_t start, cudaEvent_t end)
-{
-  const std::lock_guard<std::recursive_mutex> lock(Lock());
-  if (!start || !end || !start->timing || !end->timing || !start->moment || !end->moment)
-  {
-    return Note(cudaErrorInvalidResourceHandle);
-  }
-  if (!start->moment->reached || !end->moment->reached)
-  {
-    return cudaErrorNotReady;
-  }
-  *milliseconds = std::chrono::duration<float, std::milli>(end->moment->when - start->moment->when).count();
-  return Broken();
 }

@@ -87,13 +87,13 @@ protected:
   }
 
   const ffdp::test::DrawnSchedule m_Order; // when work is done is then known
-  static constexpr int           Count = 4;
-  static constexpr std::size_t   Bytes = Count * sizeof(int);
-  cudaStream_t                   m_First = nullptr;
-  cudaStream_t                   m_Second = nullptr;
-  cudaEvent_t                    m_Event = nullptr;
-  int *                          m_Device = nullptr;
-  int *                          m_Pinned = nullptr;
+  static constexpr int            Count = 4;
+  static constexpr std::size_t    Bytes = Count * sizeof(int);
+  cudaStream_t                    m_First = nullptr;
+  cudaStream_t                    m_Second = nullptr;
+  cudaEvent_t                     m_Event = nullptr;
+  int *                           m_Device = nullptr;
+  int *                           m_Pinned = nullptr;
 };
 
 TEST_F(CudaHostStreams, AMissingEventIsSeen)
@@ -180,6 +180,21 @@ TEST_F(CudaHostStreams, RowsAreCopied)
   EXPECT_EQ(std::vector<int>(back, back + 4), (std::vector<int>{ 1, 2, 4, 5 }));
   EXPECT_EQ(cudaMemcpy2D(m_Device, 12, host, 12, 8, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+TEST_F(CudaHostStreams, CopiesAreAccountedFor)
+{
+  int                 host[Count] = {};
+  const std::uint64_t toDevices = cudahost::BytesCopiedToDevices();
+  const std::uint64_t toHost = cudahost::BytesCopiedToHost();
+  ASSERT_EQ(cudaMemcpy2D(m_Device, 8, host, 8, 4, 2, cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(m_Device, host, 4, cudaMemcpyDefault, m_First), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(m_Device + 1, m_Device, 4, cudaMemcpyDeviceToDevice), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(host, m_Device, Bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(host, m_Device, Bytes, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudahost::BytesCopiedToDevices(), toDevices + 12);
+  EXPECT_EQ(cudahost::BytesCopiedToHost(), toHost + Bytes);
 }
 
 TEST_F(CudaHostStreams, MemoryIsAccountedFor)

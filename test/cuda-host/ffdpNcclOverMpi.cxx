@@ -84,7 +84,7 @@ Enqueue(ncclComm_t comm, cudaStream_t stream, std::vector<Start> starts)
   comm->lastStarted = started;
   const cudaError_t code =
     cudahost::Enqueue(stream, { nullptr, false, nullptr, [batch] { return batch->HasArrived(); } });
-  cudahost::Advance(*started);
+  cudahost::ReachSoon(started);
   return code == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 

@@ -26,10 +26,10 @@
 /** NCCL's calls over MPI, for the harness: processes take the place of devices.
  *
  * A call puts its work into the stream and returns, as with NCCL. Messages start when the stream gets to them, and the
- * stream goes on when they have arrived; nothing waits for another process before someone waits for the stream. So that
- * a process that waits for another in a call of MPI does not hold up others, work is started when it is put into the
- * stream if nothing before it is on its way. (A device would also start what follows it while the host waits elsewhere:
- * a program that relies on that stops here.)
+ * stream goes on when they have arrived; nothing waits for another process before someone waits for the stream. Devices
+ * go on while the host waits elsewhere, so messages start as early as they can: when they are put into the stream, if
+ * nothing before them is on its way, and else while the process waits, for a stream or in one of MPI's calls of
+ * ffdpMpiProgress.cxx.
  *
  * Group calls, several streams, calls on a part of the processes and sizes above 2^31 work as with NCCL. The order in
  * which sums are made is MPI's. */

@@ -23,7 +23,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 /** Every process of the test is a rank, with a device of its own. */
 namespace
@@ -195,25 +197,31 @@ TEST_F(NcclOverMpi, LongMessagesGoInPieces)
   ncclovermpi::SetLongestPiece(std::size_t(1) << 30);
 }
 
-/** Ranks wait for each other in a call of MPI before any of them waits for the stream. */
-TEST_F(NcclOverMpi, MessagesStartBeforeTheStreamIsWaitedFor)
+/** Rank 0 waits for the others in a call of MPI, while the second of its messages cannot start before the first has
+ * arrived; the others need both before they get to that call. */
+TEST_F(NcclOverMpi, MessagesGoOnWhileTheHostWaitsElsewhere)
 {
   const cudaStream_t               stream = TestDevice().Stream();
-  const DeviceBuffer<std::int64_t> from(TestDevice(), std::vector<std::int64_t>{ m_Rank });
-  const DeviceBuffer<std::int64_t> to(TestDevice(), 1);
-  EXPECT_EQ(ncclGroupStart(), ncclSuccess);
-  EXPECT_EQ(ncclSend(from.Data(), 1, ncclInt64, this->Next(), m_Comm, stream), ncclSuccess);
-  EXPECT_EQ(ncclRecv(to.Data(), 1, ncclInt64, this->Previous(), m_Comm, stream), ncclSuccess);
-  EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+  const DeviceBuffer<std::int64_t> value(TestDevice(), std::vector<std::int64_t>{ 1 });
   if (m_Rank == 0)
   {
-    MPI_Barrier(MPI_COMM_WORLD); // the others have received when they get there
-  }
-  EXPECT_EQ(to.ToHost()[0], this->Previous());
-  if (m_Rank != 0)
-  {
+    for (int round = 0; round < 3; ++round)
+    {
+      EXPECT_EQ(ncclAllReduce(value.Data(), value.Data(), 1, ncclInt64, ncclSum, m_Comm, stream), ncclSuccess);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  else
+  {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // until rank 0 waits
+    for (int round = 0; round < 3; ++round)
+    {
+      EXPECT_EQ(ncclAllReduce(value.Data(), value.Data(), 1, ncclInt64, ncclSum, m_Comm, stream), ncclSuccess);
+      EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  EXPECT_EQ(value.ToHost()[0], std::int64_t(m_Ranks) * m_Ranks * m_Ranks);
 }
 
 TEST_F(NcclOverMpi, RanksNeedNotBeThoseOfMpi)
