@@ -90,8 +90,8 @@ RefineInverse(const WarpView<const float> & u,
               const InverseRefinement &     refinement = {},
               unsigned                      threads = 0);
 
-/** The same for those voxels whose error, of InverseError(), is longer than what is allowed. They go so far that the
- * allowed error would be left, were it linear. An empty `error` stands for all voxels, all the way. */
+/** The same for those voxels whose error, of InverseError(), is longer than what is allowed, by a quarter of it or more.
+ * They go so far that the allowed error would be left, were it linear. An empty `error` stands for all voxels, all the way. */
 FFDP_EXPORT float
 RefineInverse(const WarpView<const float> &   u,
               const WarpView<float> &         w,
