@@ -25,12 +25,13 @@ namespace ffdp
 namespace
 {
 
-constexpr float LeastJacobian = 0.05f; // not only positive, so that what reads the warp finds no fold either
-constexpr float UsualError = 0.1f;     // voxels; what a warp and its inverse may differ by everywhere
+constexpr float LeastJacobian = 0.05f;  // not only positive, so that what reads the warp finds no fold either
+constexpr float IronedJacobian = 0.08f; // to which it is ironed where it is less, so that it lasts
+constexpr float UsualError = 0.1f;      // voxels; what a warp and its inverse may differ by everywhere
 constexpr float LargestError = 0.3f; // where it is more, warps are ironed; half a voxel is promised, between voxels too
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
-constexpr int   InversePasses = 20;
+constexpr int   InversePasses = 12;
 
 /** Ironing may stand still: a voxel at the border of the grid keeps what the planes inside ask for. */
 class Progress
@@ -99,13 +100,17 @@ Unfold(Backend &            backend,
 {
   MeasureFolds(backend, communicator, warp, determinant, result);
   Progress progress;
-  for (int pass = 0; pass < Passes && result.smallestJacobian < LeastJacobian; ++pass)
+  if (result.smallestJacobian >= LeastJacobian)
+  {
+    return;
+  }
+  for (int pass = 0; pass < Passes && result.smallestJacobian < IronedJacobian; ++pass)
   {
     if (progress.HasEnded(result.smallestJacobian))
     {
       return;
     }
-    result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, determinant, LeastJacobian));
+    result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, determinant, IronedJacobian));
     MeasureFolds(backend, communicator, warp, determinant, result);
   }
 }
