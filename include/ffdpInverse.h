@@ -90,8 +90,9 @@ RefineInverse(const WarpView<const float> & u,
               const InverseRefinement &     refinement = {},
               unsigned                      threads = 0);
 
-/** The same for those voxels whose error, of InverseError(), is longer than what is allowed, by a quarter of it or more.
- * They go so far that the allowed error would be left, were it linear. An empty `error` stands for all voxels, all the way. */
+/** The same for those voxels whose error, of InverseError(), is longer than the tolerance, and than what is allowed by
+ * a quarter of it or more. They go so far that the allowed error would be left, were it linear. An empty `error` stands
+ * for all voxels, all the way. */
 FFDP_EXPORT float
 RefineInverse(const WarpView<const float> &   u,
               const WarpView<float> &         w,
@@ -100,10 +101,10 @@ RefineInverse(const WarpView<const float> &   u,
               unsigned                        threads = 0);
 
 /** error(x) = -|w(x) + u(x + w(x))| for the planes that w holds; 0 for voxels x that are, or whose x + w(x) is, outside
- * of the grid or nearer than `margin` to its border: beyond it u is not known, and so its inverse is not near it.
- * (Negative, so that IronFolds() irons where it is too small.) Border, planes, halo and extra memory as in
- * IterateInverse() with WarpBorder::Edge; negative `boundAlongZ`: found by a pass over w_z. Returns the largest length.
- */
+ * of the grid or nearer than `margin` to its border: beyond it u is not known, and so its inverse is not near it. With
+ * a negative margin, x + w(x) may be so far outside. (The error is negative, so that IronFolds() irons where it is too
+ * small.) Border, planes, halo and extra memory as in IterateInverse() with WarpBorder::Edge; negative `boundAlongZ`:
+ * found by a pass over w_z. Returns the largest length. */
 FFDP_EXPORT float
 InverseError(const WarpView<const float> & u,
              const WarpView<const float> & w,

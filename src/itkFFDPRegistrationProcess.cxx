@@ -297,10 +297,13 @@ FFDPRegistrationProcess::FindStages(std::size_t pairs, const ffdp::WarpedStart *
 bool
 FFDPRegistrationProcess::Observe(const ffdp::RegistrationProgress & progress)
 {
-  m_CurrentProgress = progress;
   try
   {
-    this->InvokeEvent(IterationEvent());
+    if (!progress.isEnd)
+    {
+      m_CurrentProgress = progress;
+      this->InvokeEvent(IterationEvent());
+    }
     this->UpdateProgress(static_cast<float>(progress.fraction));
   }
   catch (...)

@@ -78,7 +78,7 @@ protected:
       { { m_Fixed.Placed(), m_Moving.Placed(), {}, {} } },
       AffineMap(),
       stages,
-      [&](const RegistrationProgress &) { return ++calls != stopAfter; },
+      [&](const RegistrationProgress & p) { return p.isEnd || ++calls != stopAfter; },
       checkpoint);
   }
 

@@ -293,7 +293,7 @@ TEST(Registration, ReportsProgressAndCanBeStopped)
            AffineMap(),
            { stage },
            [&](const RegistrationProgress & p) {
-             ++calls;
+             calls += p.isEnd ? 0 : 1;
              EXPECT_GT(p.fraction, fraction);
              EXPECT_LE(p.step, 0.25 + 1e-6); // learning rate times half a voxel
              fraction = p.fraction;
@@ -310,6 +310,28 @@ TEST(Registration, ReportsProgressAndCanBeStopped)
                         [&](const RegistrationProgress &) { return ++calls < 3; }),
                RegistrationAborted);
   EXPECT_EQ(calls, 3);
+}
+
+TEST(Registration, CanBeStoppedWhileTheWarpAndItsInverseAreBroughtTogether)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = GreedyStage();
+  stage.iterations = { 6, 4 };
+  const auto backend = MakeCpuBackend(2);
+  const auto self = MakeSelfCommunicator();
+  int        calls = 0;
+  EXPECT_THROW(Register(*backend,
+                        *self,
+                        { { fixed.Placed(), moving.Placed(), {}, {} } },
+                        AffineMap(),
+                        { stage },
+                        [&](const RegistrationProgress & p) {
+                          calls += p.isEnd ? 1 : 0;
+                          return !p.isEnd;
+                        }),
+               RegistrationAborted);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(Registration, RefusesWhatCannotBeRegistered)

@@ -259,6 +259,8 @@ def read_levels(log):
     before = 0.0
     with open(log, encoding="utf-8") as lines:
         for line in map(json.loads, lines):
+            if line["name"] == "inverse":  # after the last level
+                continue
             if not levels or levels[-1]["size"] != line["size"]:
                 before = levels[-1]["end"] if levels else 0.0
                 levels.append({"size": line["size"], "iterations": 0, "first_iteration": line["seconds"]})

@@ -126,6 +126,7 @@ RefineInverse(const WarpView<const float> &   u,
   const Extent &      domain = u.domain;
   const WarpPlanes    planes = DescribePlanes(u);
   const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
+  const float         most = MostThatStays(refinement);
   std::vector<double> largest(std::size_t(w.planes), 0.0);
   ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
     const std::int64_t z = w.firstPlane + plane;
@@ -136,7 +137,7 @@ RefineInverse(const WarpView<const float> &   u,
       const float * errors = error ? error.Row(y, z) : nullptr;
       for (std::int64_t x = 0; x < domain.x; ++x)
       {
-        const double part = errors ? PartOfWay(errors[x], refinement.allowed) : 1.0;
+        const double part = errors ? PartOfWay(errors[x], refinement.allowed, most) : 1.0;
         if (!(part > 0))
         {
           continue;
@@ -189,7 +190,7 @@ InverseError(const WarpView<const float> & u,
              const VolumeView<float> &     error,
              unsigned                      threads)
 {
-  CheckInverseError(u, w, margin, error);
+  CheckInverseError(u, w, error);
   if (w.planes == 0)
   {
     return 0;

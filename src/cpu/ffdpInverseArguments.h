@@ -22,6 +22,7 @@
 #include "ffdpInverseTerms.h"
 #include "ffdpWarpSweep.h"
 
+#include <algorithm>
 #include <cmath>
 
 /** What inversion checks and prepares on every device. */
@@ -85,13 +86,17 @@ CheckRefinement(const WarpView<const float> &   u,
   }
 }
 
-inline void
-CheckInverseError(const WarpView<const float> & u,
-                  const WarpView<const float> & w,
-                  int                           margin,
-                  const VolumeView<float> &     error)
+/** The error up to which voxels of an error map are left alone. Those that came to what is allowed once would be found
+ * again and again, were it not a quarter more. */
+inline float
+MostThatStays(const InverseRefinement & refinement)
 {
-  Require(margin >= 0, "the margin of the error of an inverse must not be negative");
+  return std::max(refinement.tolerance, 1.25f * refinement.allowed);
+}
+
+inline void
+CheckInverseError(const WarpView<const float> & u, const WarpView<const float> & w, const VolumeView<float> & error)
+{
   RequirePlanarWarp(u, "the warp");
   RequirePlanarWarp(w, "the inverse");
   RequireSameDomain(u.domain, w.domain, "a warp and its inverse");

@@ -53,6 +53,7 @@ struct Refinement
   double          tolerance; ///< squared
   int             iterations;
   float           allowed;
+  float           mostThatStays;
   const float *   error; ///< at the first voxel of w; nullptr: all voxels are refined, all the way
   std::int64_t    errorRowStride;
   std::int64_t    errorPlaneStride;
@@ -80,7 +81,8 @@ PartOfWayOf(const Refinement & refinement, std::int64_t x, std::int64_t y, std::
 {
   return refinement.error
            ? PartOfWay(refinement.error[plane * refinement.errorPlaneStride + y * refinement.errorRowStride + x],
-                       refinement.allowed)
+                       refinement.allowed,
+                       refinement.mostThatStays)
            : 1.0;
 }
 
@@ -205,13 +207,11 @@ __launch_bounds__(SweepBlockWidth * SweepBlockHeight) InverseErrorKernel(OldPlan
                                                                          VolumeView<float> error,
                                                                          unsigned *        largest)
 {
-  const Extent &     domain = error.domain;
-  const unsigned     blocksAlongX = unsigned((domain.x + SweepBlockWidth - 1) / SweepBlockWidth);
-  const std::int64_t x = std::int64_t(blockIdx.x % blocksAlongX) * SweepBlockWidth + threadIdx.x;
-  const std::int64_t y = std::int64_t(blockIdx.x / blocksAlongX) * SweepBlockHeight + threadIdx.y;
-  float              largestAlongZ = 0;
-  float              largestResidual = 0;
-  if (x < domain.x && y < domain.y)
+  const Extent & domain = error.domain;
+  float          largestAlongZ = 0;
+  float          largestResidual = 0;
+  std::int64_t   x, y;
+  if (ColumnOfSweep(domain, x, y))
   {
     const AxisRange xs = RangeAround(int(x), int(domain.x), 0), xsInside = RangeInside(int(x), int(domain.x), margin);
     const AxisRange ys = RangeAround(int(y), int(domain.y), 0), ysInside = RangeInside(int(y), int(domain.y), margin);
@@ -279,6 +279,7 @@ RefineInverse(Device &                        device,
   refinement.tolerance = double(parameters.tolerance) * double(parameters.tolerance);
   refinement.iterations = parameters.iterations;
   refinement.allowed = parameters.allowed;
+  refinement.mostThatStays = MostThatStays(parameters);
   refinement.errorRowStride = error.rowStride;
   refinement.errorPlaneStride = error.planeStride;
 
@@ -309,7 +310,7 @@ InverseError(Device &                      device,
              int                           margin,
              const VolumeView<float> &     error)
 {
-  CheckInverseError(u, w, margin, error);
+  CheckInverseError(u, w, error);
   if (w.planes == 0)
   {
     return 0;

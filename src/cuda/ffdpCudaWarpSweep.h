@@ -116,6 +116,16 @@ SampleCell(const OldPlanes & u,
   }
 }
 
+/** The column of voxels along z that a thread does; false where there is none. */
+__device__ inline bool
+ColumnOfSweep(const Extent & domain, std::int64_t & x, std::int64_t & y)
+{
+  const unsigned blocksAlongX = unsigned((domain.x + SweepBlockWidth - 1) / SweepBlockWidth);
+  x = std::int64_t(blockIdx.x % blocksAlongX) * SweepBlockWidth + threadIdx.x;
+  y = std::int64_t(blockIdx.x / blocksAlongX) * SweepBlockHeight + threadIdx.y;
+  return x < domain.x && y < domain.y;
+}
+
 /** Raises largest[0] to the largest finite |step v_z| and, with VResidual, largest[1] to the largest finite
  * |v(x) + u(x + step v(x))|^2. */
 template <bool VResidual, typename TVectors>
@@ -125,12 +135,10 @@ __launch_bounds__(SweepBlockWidth * SweepBlockHeight)
 {
   const WarpView<float> & output = sweep.output;
   const Extent &          domain = output.domain;
-  const unsigned          blocksAlongX = unsigned((domain.x + SweepBlockWidth - 1) / SweepBlockWidth);
-  const std::int64_t      x = std::int64_t(blockIdx.x % blocksAlongX) * SweepBlockWidth + threadIdx.x;
-  const std::int64_t      y = std::int64_t(blockIdx.x / blocksAlongX) * SweepBlockHeight + threadIdx.y;
   float                   largestAlongZ = 0;
   float                   largestResidual = 0;
-  if (x < domain.x && y < domain.y)
+  std::int64_t            x, y;
+  if (ColumnOfSweep(domain, x, y))
   {
     const int       margin = sweep.edge ? 0 : 1;
     const AxisRange xs = RangeAround(int(x), int(domain.x), margin);

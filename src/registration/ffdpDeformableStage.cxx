@@ -207,7 +207,11 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab 
     {
       backend.IterateInverse(u.Warp(), inverse.Warp(), step);
     }
-    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), {}, refinement);
+    const Extent & domain = u.Domain();
+    const int      everywhere = -int(std::max({ domain.x, domain.y, domain.z }));
+    const Slab     error(backend, communicator, domain, 1);
+    backend.InverseError(u.Warp(), inverse.Warp(), step.boundAlongZ, everywhere, error.OwnedVolume());
+    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), error.OwnedVolume(), refinement);
   }
   communicator.Maximum(&residual, 1);
   return residual;

@@ -28,10 +28,10 @@ namespace
 constexpr float LeastJacobian = 0.05f;  // not only positive, so that what reads the warp finds no fold either
 constexpr float IronedJacobian = 0.08f; // to which it is ironed where it is less, so that it lasts
 constexpr float UsualError = 0.1f;      // voxels; what a warp and its inverse may differ by everywhere
-constexpr float LargestError = 0.3f; // where it is more, warps are ironed; half a voxel is promised, between voxels too
+constexpr float LargestError = 0.2f; // at voxels; where it is more, warps are ironed: between voxels it is twice that
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
-constexpr int   InversePasses = 12;
+constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse itself, and a last look
 
 /** Ironing may stand still: a voxel at the border of the grid keeps what the planes inside ask for. */
 class Progress
@@ -99,11 +99,11 @@ Unfold(Backend &            backend,
        RegistrationResult & result)
 {
   MeasureFolds(backend, communicator, warp, determinant, result);
-  Progress progress;
   if (result.smallestJacobian >= LeastJacobian)
   {
     return;
   }
+  Progress progress;
   for (int pass = 0; pass < Passes && result.smallestJacobian < IronedJacobian; ++pass)
   {
     if (progress.HasEnded(result.smallestJacobian))
@@ -115,90 +115,107 @@ Unfold(Backend &            backend,
   }
 }
 
-/** Finds the error w + u(x + w) in all owned planes, and its largest length in all of all ranks. */
-double
-MeasureError(Backend &      backend,
-             Communicator & communicator,
-             const Slab &   u,
-             const Slab &   w,
-             float          boundAlongZ,
-             const Slab &   error)
-{
-  double largest =
-    w.IsEmpty() ? 0.0 : double(backend.InverseError(u.Warp(), w.OwnedWarp(), boundAlongZ, Margin, error.OwnedVolume()));
-  communicator.Maximum(&largest, 1);
-  return largest;
-}
-
-/** Moves the voxels of `w` whose error is above the usual just as far as that. */
-void
-DrawCloser(Backend &      backend,
-           Communicator & communicator,
-           const Slab &   u,
-           const Slab &   w,
-           float          boundAlongZ,
-           const Slab &   error)
-{
-  if (MeasureError(backend, communicator, u, w, boundAlongZ, error) <= double(UsualError))
-  {
-    return;
-  }
-  InverseRefinement refinement;
-  refinement.boundAlongZ = boundAlongZ;
-  refinement.allowed = UsualError;
-  if (!w.IsEmpty())
-  {
-    backend.RefineInverse(u.Warp(), w.OwnedWarp(), error.OwnedVolume(), refinement);
-  }
-  w.RefreshHalo(backend, communicator);
-}
-
 /** Makes a warp u and its inverse w agree in both orders. w is exact at its voxels. Between them it is interpolated,
  * and where u squeezes many voxels into one, that is too coarse for points that come from u. So both are moved a
  * little: each to what the other one, as it is interpolated, asks for; and where this does not help, they are ironed.
  */
-void
-Reconcile(Backend & backend, Communicator & communicator, Slab & u, Slab & w, RegistrationResult & result)
+class Reconciliation
 {
-  const float bound = std::max(BoundAlongZ(backend, communicator, u), BoundAlongZ(backend, communicator, w));
-  u = WithHalo(backend, communicator, std::move(u), CompositionHalo(bound));
-  w = WithHalo(backend, communicator, std::move(w), CompositionHalo(bound));
-  const Slab measure(backend, communicator, u.Domain(), 1, 1); // of folds and errors in turn
-  for (int pass = 0;; ++pass)
+public:
+  Reconciliation(Backend & backend, Communicator & communicator, Slab & u, Slab & w, RegistrationResult & result)
+    : m_Backend(backend)
+    , m_Communicator(communicator)
+    , m_Bound(std::max(BoundAlongZ(backend, communicator, u), BoundAlongZ(backend, communicator, w)))
+    , m_U(u)
+    , m_W(w)
+    , m_Result(result)
   {
-    DrawCloser(backend, communicator, w, u, bound, measure); // the warp first: w, being exact, has nothing to come to
-    DrawCloser(backend, communicator, u, w, bound, measure);
-    MeasureFolds(backend, communicator, u, measure, result);
-    const double forward = MeasureError(backend, communicator, w, u, bound, measure);
-    const bool   last = pass == InversePasses;
-    if (forward > double(LargestError) && !last)
+    u = WithHalo(backend, communicator, std::move(u), CompositionHalo(m_Bound));
+    w = WithHalo(backend, communicator, std::move(w), CompositionHalo(m_Bound));
+    m_Measure = Slab(backend, communicator, u.Domain(), 1, 1);
+  }
+
+  void
+  Run(const std::function<void(double)> & report)
+  {
+    bool done = false;
+    for (int pass = 0; pass <= InversePasses && !done; ++pass)
     {
-      result.ironed = std::max(result.ironed, Iron(backend, communicator, u, measure, -LargestError));
+      done = this->Pass(pass < InversePasses);
+      report(m_Result.inverseResidual);
     }
-    const double backward = MeasureError(backend, communicator, u, w, bound, measure);
-    if (backward > double(LargestError) && !last)
+    if (m_Result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
     {
-      Iron(backend, communicator, w, measure, -LargestError);
-    }
-    result.inverseResidual = std::max(forward, backward);
-    const bool folded = result.smallestJacobian < LeastJacobian;
-    if (last || (!folded && result.inverseResidual <= double(LargestError)))
-    {
-      break;
-    }
-    if (folded)
-    {
-      Unfold(backend, communicator, u, measure, result);
+      Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
+      this->DrawCloser(m_U, m_W);
+      m_Result.inverseResidual = std::max(this->MeasureError(m_W, m_U), this->MeasureError(m_U, m_W));
     }
   }
-  if (result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
+
+private:
+  /** Returns whether the warps agree. */
+  bool
+  Pass(bool mayIron)
   {
-    Unfold(backend, communicator, u, measure, result);
-    DrawCloser(backend, communicator, u, w, bound, measure);
-    result.inverseResidual = std::max(MeasureError(backend, communicator, w, u, bound, measure),
-                                      MeasureError(backend, communicator, u, w, bound, measure));
+    this->DrawCloser(m_W, m_U); // the warp first: w, being exact, has nothing to come to
+    this->DrawCloser(m_U, m_W);
+    MeasureFolds(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
+    const double forward = this->MeasureError(m_W, m_U);
+    if (forward > double(LargestError) && mayIron)
+    {
+      m_Result.ironed = std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, m_Measure, -LargestError));
+    }
+    const double backward = this->MeasureError(m_U, m_W); // of a warp that was ironed: so both are, at the same places
+    if (backward > double(LargestError) && mayIron)
+    {
+      Iron(m_Backend, m_Communicator, m_W, m_Measure, -LargestError);
+    }
+    m_Result.inverseResidual = std::max(forward, backward);
+    const bool folded = m_Result.smallestJacobian < LeastJacobian;
+    if (folded && mayIron)
+    {
+      Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
+    }
+    return !folded && m_Result.inverseResidual <= double(LargestError);
   }
-}
+
+  /** Moves the voxels of `w` whose error is above the usual just as far as that. */
+  void
+  DrawCloser(const Slab & u, const Slab & w)
+  {
+    if (this->MeasureError(u, w) <= double(UsualError))
+    {
+      return;
+    }
+    InverseRefinement refinement;
+    refinement.boundAlongZ = 0.99995f * m_Bound; // means of it, by ironing, may be rounded up, and must stay within
+    refinement.allowed = UsualError;
+    if (!w.IsEmpty())
+    {
+      m_Backend.RefineInverse(u.Warp(), w.OwnedWarp(), m_Measure.OwnedVolume(), refinement);
+    }
+    w.RefreshHalo(m_Backend, m_Communicator);
+  }
+
+  /** Finds the error w + u(x + w) in all owned planes, and its largest length in all of all ranks. */
+  double
+  MeasureError(const Slab & u, const Slab & w)
+  {
+    double largest =
+      w.IsEmpty() ? 0.0
+                  : double(m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, Margin, m_Measure.OwnedVolume()));
+    m_Communicator.Maximum(&largest, 1);
+    return largest;
+  }
+
+  Backend &            m_Backend;
+  Communicator &       m_Communicator;
+  float                m_Bound; ///< of both warps along z
+  Slab &               m_U;
+  Slab &               m_W;
+  Slab                 m_Measure; ///< of folds and errors in turn
+  RegistrationResult & m_Result;
+};
 
 /** A warp of zeros: in the memory of the result, where that can be used, so that large warps exist once. Several ranks
  * need halos beside it. */
@@ -251,11 +268,12 @@ LeaveAtHome(Backend & backend, Slab && warp, std::vector<float> & values)
 } // namespace
 
 void
-BringWarpHome(Backend &            backend,
-              Communicator &       communicator,
-              Slab                 warp,
-              const Extent &       size,
-              RegistrationResult & result)
+BringWarpHome(Backend &                           backend,
+              Communicator &                      communicator,
+              Slab                                warp,
+              const Extent &                      size,
+              const std::function<void(double)> & report,
+              RegistrationResult &                result)
 {
   if (warp.Domain() != size)
   {
@@ -268,8 +286,8 @@ BringWarpHome(Backend &            backend,
   result.warpPlanes = warp.Owned();
   warp = MoveHome(backend, communicator, std::move(warp), result.warp);
   Slab inverse = MakeHome(backend, communicator, size, result.inverseWarp);
-  InvertWarp(backend, communicator, warp, inverse);
-  Reconcile(backend, communicator, warp, inverse, result);
+  report(InvertWarp(backend, communicator, warp, inverse));
+  Reconciliation(backend, communicator, warp, inverse, result).Run(report);
   LeaveAtHome(backend, std::move(inverse), result.inverseWarp);
   LeaveAtHome(backend, std::move(warp), result.warp);
 }

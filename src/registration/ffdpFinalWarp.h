@@ -20,17 +20,24 @@
 
 #include "ffdpStageRunner.h"
 
+#include <functional>
+
 namespace ffdp
 {
 
+/** What BringWarpHome() reports at most. */
+constexpr int MostFinalWarpSteps = 14;
+
 /** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
- * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. */
+ * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. After each step
+ * `report` is told how far the two are apart, in voxels; it may throw, on all ranks, to end all this. */
 void
-BringWarpHome(Backend &            backend,
-              Communicator &       communicator,
-              Slab                 warp,
-              const Extent &       size,
-              RegistrationResult & result);
+BringWarpHome(Backend &                           backend,
+              Communicator &                      communicator,
+              Slab                                warp,
+              const Extent &                      size,
+              const std::function<void(double)> & report,
+              RegistrationResult &                result);
 
 } // namespace ffdp
 

@@ -22,8 +22,10 @@
 #include "ffdpFinalWarp.h"
 #include "ffdpMoments.h"
 #include "ffdpRegistrationEstimate.h"
+#include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -78,6 +80,10 @@ public:
     {
       this->TakeWarp(start.warp);
     }
+    if (start.warp.IsGiven() || std::any_of(stages.begin(), stages.end(), IsDeformable))
+    {
+      m_AllWork += double(this->FixedSize().Voxels()) * MostFinalWarpSteps;
+    }
   }
 
   RegistrationResult
@@ -106,7 +112,7 @@ public:
     m_Result.affine = m_Alignment.affine;
     if (m_Alignment.warp)
     {
-      BringWarpHome(m_Backend, m_Communicator, std::move(m_Alignment.warp), this->FixedSize(), m_Result);
+      this->EndWithWarp();
     }
     return std::move(m_Result);
   }
@@ -240,6 +246,30 @@ private:
     m_Result.levels.push_back({ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 });
   }
 
+  /** Observers see the warp and its inverse come as one more stage. */
+  void
+  EndWithWarp()
+  {
+    m_Progress = RegistrationProgress();
+    m_Progress.stage = int(m_Stages.size());
+    m_Progress.stageName = "inverse";
+    m_Progress.levels = 1;
+    m_Progress.levelSize = this->FixedSize();
+    m_Progress.iterations = MostFinalWarpSteps + 1;
+    m_Progress.isEnd = true;
+    const auto report = [this](double error) {
+      double stop = this->Tell(error, 0) ? 0 : 1;
+      m_Communicator.Maximum(&stop, 1);
+      if (stop > 0) // the checkpoint was made before this began
+      {
+        throw RegistrationAborted();
+      }
+    };
+    BringWarpHome(m_Backend, m_Communicator, std::move(m_Alignment.warp), this->FixedSize(), report, m_Result);
+    m_DoneWork = m_AllWork;
+    this->Tell(m_Result.inverseResidual, 0);
+  }
+
   /** From the iteration after those that are done, to the end of the level. */
   void
   Iterate()
@@ -259,10 +289,18 @@ private:
     report.firstValue = report.iterations++ == 0 ? done.value : report.firstValue;
     report.lastValue = done.value;
     m_Converged = done.converged;
+    m_Progress.iteration = report.iterations - 1; // those that a checkpoint brought count too
+    return this->Tell(done.value, done.step);
+  }
+
+  /** One iteration more is done. Returns whether the observer wants to go on. */
+  bool
+  Tell(double value, double step)
+  {
+    ++m_Progress.iteration;
     m_DoneWork += double(m_Progress.levelSize.Voxels());
-    m_Progress.iteration = report.iterations;
-    m_Progress.value = done.value;
-    m_Progress.step = done.step;
+    m_Progress.value = value;
+    m_Progress.step = step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
     return !m_Observer || m_Observer(m_Progress);
   }

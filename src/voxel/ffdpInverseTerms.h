@@ -204,11 +204,11 @@ RefineFromNeighbor(const WarpPlanes & u,
 }
 
 /** Of the way to the solution, how much a voxel goes that has this error, see InverseError(), so that `allowed` is left
- * of it. A quarter more stays: voxels that came this far once would else be found again and again. */
+ * of it; nothing while it is no longer than `most`. */
 FFDP_VOXEL_INLINE double
-PartOfWay(float error, float allowed)
+PartOfWay(float error, float allowed, float most)
 {
-  return error < -1.25f * allowed ? 1 + double(allowed) / double(error) : 0.0;
+  return error < -most ? 1 + double(allowed) / double(error) : 0.0;
 }
 
 /** What a voxel is given that goes a part of the way from `start` to `found`. */
