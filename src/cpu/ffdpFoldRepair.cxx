@@ -94,7 +94,7 @@ IronFolds(const WarpView<float> &         u,
           for (int c = 0; c < 3; ++c)
           {
             change.displacement[std::size_t(c)] =
-              MeanOfNeighbors(u.Row(c, y, z) + x, u.rowStride, u.planeStride, around);
+              IronedDisplacement(u.Row(c, y, z) + x, u.rowStride, u.planeStride, around);
           }
           changes[std::size_t(plane)].push_back(change);
         }

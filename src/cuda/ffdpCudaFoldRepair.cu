@@ -91,7 +91,7 @@ __launch_bounds__(RowBlockWidth, FewestBlocks)
       for (int c = 0; c < 3; ++c)
       {
         changes.displacements[c * changes.count + entry] =
-          MeanOfNeighbors(u.component[c] + offset, u.rowStride, u.planeStride, around);
+          IronedDisplacement(u.component[c] + offset, u.rowStride, u.planeStride, around);
       }
     }
   });

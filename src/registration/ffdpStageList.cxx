@@ -37,6 +37,14 @@ Information(int bins)
   return metric;
 }
 
+RegistrationMetric
+Correlation(int radius)
+{
+  RegistrationMetric metric;
+  metric.radius = radius;
+  return metric;
+}
+
 RegistrationStage
 LinearStage(Kind kind, const std::vector<double> & factors, const std::vector<int> & iterations)
 {
@@ -71,13 +79,17 @@ GreedyStage(const StagePreset & preset)
     case StagePreset::Effort::Balanced:
       stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 50, 25 };
-      stage.learningRate = 0.65;
+      stage.learningRate = 0.55;
       break;
     case StagePreset::Effort::Accurate:
       stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 100, 50 };
-      stage.learningRate = 0.8;
+      stage.learningRate = 0.55;
       stage.tolerance = 5e-4;
+      if (preset.sameModality)
+      {
+        stage.metrics = { Correlation(2), Correlation(4) };
+      }
       break;
   }
   return stage;

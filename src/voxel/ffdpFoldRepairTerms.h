@@ -66,8 +66,10 @@ HasFoldNear(const float *        voxel,
   return false;
 }
 
+/** What a voxel that is ironed gets: most of the way to the mean of its neighborhood. All of the way would take more of
+ * the deformation than it has to. */
 FFDP_VOXEL_INLINE float
-MeanOfNeighbors(const float * voxel, std::int64_t rowStride, std::int64_t planeStride, const Neighborhood & around)
+IronedDisplacement(const float * voxel, std::int64_t rowStride, std::int64_t planeStride, const Neighborhood & around)
 {
   double sum = 0;
   double count = 1;
@@ -86,7 +88,8 @@ MeanOfNeighbors(const float * voxel, std::int64_t rowStride, std::int64_t planeS
       }
     }
   }
-  return float(sum / count);
+  const double ironed = 0.85;
+  return float(ironed * (sum / count) + (1 - ironed) * double(voxel[0]));
 }
 
 } // namespace ffdp
