@@ -122,11 +122,22 @@ TEST(RegisterCommand, LogHasALineForEachIterationAndStagesRunInOrder)
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   std::istringstream log(ReadText(pair.folder / "log"));
   std::string        line;
-  int                lines = 0;
+  int                lines = 0, ends = 0;
   double             seconds = 0, fraction = 0;
   while (std::getline(log, line))
   {
     const auto record = nlohmann::json::parse(line);
+    EXPECT_GE(record.at("seconds").get<double>(), seconds);
+    EXPECT_GT(record.at("fraction").get<double>(), fraction);
+    seconds = record.at("seconds");
+    fraction = record.at("fraction");
+    if (record.at("name") == "inverse") // what comes after all stages
+    {
+      EXPECT_EQ(record.at("stage"), 2);
+      EXPECT_EQ(record.at("iteration"), ++ends);
+      continue;
+    }
+    EXPECT_EQ(ends, 0);
     const bool affine = lines < 8;
     EXPECT_EQ(record.at("stage"), affine ? 0 : 1);
     EXPECT_EQ(record.at("name"), affine ? "affine" : "SyN");
@@ -135,13 +146,10 @@ TEST(RegisterCommand, LogHasALineForEachIterationAndStagesRunInOrder)
     EXPECT_EQ(record.at("size"), lines < 5 ? nlohmann::json({ 22, 20, 16 }) : nlohmann::json({ 44, 40, 30 }));
     EXPECT_TRUE(record.at("value").is_number());
     EXPECT_GT(record.at("step").get<double>(), 0);
-    EXPECT_GE(record.at("seconds").get<double>(), seconds);
-    EXPECT_GT(record.at("fraction").get<double>(), fraction);
-    seconds = record.at("seconds");
-    fraction = record.at("fraction");
     ++lines;
   }
   EXPECT_EQ(lines, 5 + 3 + 4);
+  EXPECT_GE(ends, 2);
   EXPECT_DOUBLE_EQ(fraction, 1);
   EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " --log-json /no/such/folder/log").code, 1);
 }
