@@ -412,6 +412,43 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
         }
         EXPECT_EQ(inner.At(x, y, z), counts ? error.At(x, y, z) : 0.0f);
       }
+
+  // As far outside as a negative margin, all count.
+  Volume<float> everywhere(size);
+  InverseError(u.View(), w.View(), 2, -21, everywhere.View(), 2);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const double length =
+          std::hypot(rest.component[0].At(x, y, z), rest.component[1].At(x, y, z), rest.component[2].At(x, y, z));
+        EXPECT_NEAR(everywhere.At(x, y, z), -length, 1e-6 * (1 + length));
+      }
+}
+
+TEST(Inverse, AMapOfErrorsSavesWorkAndChangesNothing)
+{
+  const Extent      size{ 40, 36, 32 };
+  const Warp<float> u = FadingWarp(size, 5, 1.5);
+  Warp<float>       all(size);
+  for (int i = 0; i < 3; ++i)
+  {
+    IterateInverse(u.View(), all.View());
+  }
+  Warp<float>   mapped = all;
+  Volume<float> error(size);
+  InverseError(u.View(), mapped.View(), -1, -40, error.View());
+  const InverseRefinement refinement;
+  const auto              within = [&](float value) { return value >= -refinement.tolerance; };
+  const auto              done = std::count_if(error.values.begin(), error.values.end(), within);
+  EXPECT_GT(done, 1000);                                     // so that something is saved,
+  EXPECT_LT(done, std::int64_t(error.values.size()) - 1000); // and something to do is left
+  RefineInverse(u.View(), all.View(), refinement);
+  EXPECT_LE(RefineInverse(u.View(), mapped.View(), error.View(), refinement), 1e-3f);
+  for (int c = 0; c < 3; ++c)
+  {
+    EXPECT_EQ(mapped.component[c].values, all.component[c].values);
+  }
 }
 
 TEST(Inverse, RefinementMovesVoxelsOnlyAsFarAsAsked)
