@@ -62,7 +62,11 @@ GreedyStage(const StagePreset & preset)
 {
   RegistrationStage stage;
   stage.kind = Kind::Greedy;
-  if (!preset.sameModality)
+  if (preset.sameModality)
+  {
+    stage.gradientSigma = 1.4;
+  }
+  else
   {
     stage.metrics = { Information(32) };
   }
@@ -73,7 +77,7 @@ GreedyStage(const StagePreset & preset)
     case StagePreset::Effort::Fast:
       stage.shrinkFactors = { 4, 2 };
       stage.iterations = { 60, 40 };
-      stage.learningRate = 0.8;
+      stage.learningRate = 0.7;
       stage.gradientSigma = 1.3;
       break;
     case StagePreset::Effort::Balanced:
