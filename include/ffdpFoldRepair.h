@@ -27,9 +27,9 @@ namespace ffdp
 {
 
 /** Irons a warp where it folds, or nearly: each voxel that has, among itself and its neighbors (up to 27), a Jacobian
- * determinant below `least`, moves 0.85 of the way to the mean of their displacements. Others stay as they are. Repeated
- * with a new determinant each time, this takes the slope out of a fold and leaves the rest of the warp alone. Another
- * measure that is small where a warp is too steep does as well as the determinant: see InverseError().
+ * determinant below `least`, moves 0.85 of the way to the mean of their displacements. Others stay as they are.
+ * Repeated with a new determinant each time, this takes the slope out of a fold and leaves the rest of the warp alone.
+ * Another measure that is small where a warp is too steep does as well as the determinant: see InverseError().
  *
  * Planes [firstOwned, firstOwned + ownedPlanes) of a planar warp are changed; the warp and the determinant hold
  * them and one plane more on both sides, where the volume goes on. Returns how many voxels were changed. Extra memory:

@@ -18,6 +18,7 @@
 #include "ffdpStageOptions.h"
 
 #include "ffdpMetricOption.h"
+#include "ffdpStageList.h"
 #include "ffdpStageText.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ ParseTransform(const Source & source)
   }
   stage.kind = known->kind;
   const bool moments = stage.kind == Stage::Kind::Moments;
-  const bool deformable = stage.kind == Stage::Kind::Greedy || stage.kind == Stage::Kind::SyN;
+  const bool deformable = IsDeformable(stage);
   const auto most = std::size_t(deformable ? 3 : moments ? 2 : 1);
   if (call.fields.size() > most)
   {

@@ -28,7 +28,7 @@ namespace
 constexpr float LeastJacobian = 0.05f;  // not only positive, so that what reads the warp finds no fold either
 constexpr float IronedJacobian = 0.08f; // to which it is ironed where it is less, so that it lasts
 constexpr float UsualError = 0.1f;      // voxels; what a warp and its inverse may differ by everywhere
-constexpr float LargestError = 0.2f; // at voxels; where it is more, warps are ironed: between voxels it is twice that
+constexpr float LargestError = 0.2f;    // at voxels; where it is more, warps are ironed. Between them more is left
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
 constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse itself, and a last look

@@ -70,8 +70,8 @@ GreedyStage(const StagePreset & preset)
   {
     stage.metrics = { Information(32) };
   }
-  // Longer steps deform more before the smoothing of the warp holds them: Documentation/Registration.md has the
-  // figures.
+  // Longer steps deform more before the smoothing of the warp holds them, and more is ironed at the end, which takes it
+  // back: Documentation/Registration.md has the figures.
   switch (preset.effort)
   {
     case StagePreset::Effort::Fast:
