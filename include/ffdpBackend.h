@@ -30,6 +30,7 @@
 #include "ffdpMeanSquares.h"
 #include "ffdpMutualInformation.h"
 #include "ffdpRangeGuard.h"
+#include "ffdpResample.h"
 #include "ffdpSampler.h"
 #include "ffdpStatistics.h"
 #include "ffdpWarpGrid.h"
@@ -61,7 +62,7 @@ public:
 
   /** Where fewer voxels are worked on at a time, starting costs more than computing. */
   virtual std::int64_t
-  FewVoxels() const = 0;
+                                FewVoxels() const = 0;
   static constexpr std::int64_t FewVoxelsOfCpu = 1 << 17;
 
   /** Memory for floats or bytes on the device; throws std::bad_alloc. */
@@ -119,6 +120,20 @@ public:
                 const WarpInput &               u,
                 const VolumeView<float> &       imageGradient,
                 const SamplerParameters &       parameters) = 0;
+
+  virtual void
+  Resample(const ConstPixelView &     image,
+           const CompositeMap &       map,
+           const WarpInput &          u,
+           const PixelView &          output,
+           const ResampleParameters & parameters) = 0;
+  /** The fields of the chain are on the device. */
+  virtual void
+  ResampleChain(const ConstPixelView &     image,
+                const CompositeMap &       map,
+                const WarpChain &          chain,
+                const PixelView &          output,
+                const ResampleParameters & parameters) = 0;
 
   virtual LocalCorrelationResult
   LocalCorrelation(const VolumeView<const float> &        fixed,
@@ -231,7 +246,14 @@ public:
                const WarpView<const float> & w,
                float                         boundAlongZ,
                int                           margin,
-               const VolumeView<float> &     error) = 0;
+               const VolumeView<float> &     error,
+               const BlockMarks *            marks) = 0;
+  virtual void
+  MarkInverseErrors(const VolumeView<const float> & error,
+                    const WarpView<const float> &   w,
+                    float                           longest,
+                    BlockMarks &                    own,
+                    BlockMarks &                    reached) = 0;
   virtual JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,

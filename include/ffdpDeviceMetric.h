@@ -58,6 +58,9 @@ public:
                             const MutualInformationParameters & parameters,
                             const MetricDerivative &            derivative);
 
+  const Backend &
+  GetBackend() const;
+
   /** Bytes of images and masks that went to the device so far: does not grow while they are the same. */
   std::uint64_t
   UploadedImageBytes() const;

@@ -44,6 +44,11 @@ ParseDeviceName(const std::string & text);
 FFDP_EXPORT std::unique_ptr<Backend>
             MakeBackend(const std::string & name, unsigned threads = 0);
 
+/** What SetDevice() of an ITK class sets: that backend, or null for the CPU, where the classes have threads of their
+ * own choice. Throws likewise. */
+FFDP_EXPORT std::shared_ptr<Backend>
+            MakeDeviceBackend(const std::string & name);
+
 } // namespace ffdp
 
 #endif

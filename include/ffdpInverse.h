@@ -19,6 +19,7 @@
 #define ffdpInverse_h
 
 #include "FFDPExport.h"
+#include "ffdpBlockMarks.h"
 #include "ffdpComposition.h"
 #include "ffdpVolume.h"
 
@@ -104,14 +105,28 @@ RefineInverse(const WarpView<const float> &   u,
  * of the grid or nearer than `margin` to its border: beyond it u is not known, and so its inverse is not near it. With
  * a negative margin, x + w(x) may be so far outside. (The error is negative, so that IronFolds() irons where it is too
  * small.) Border, planes, halo and extra memory as in IterateInverse() with WarpBorder::Edge; negative `boundAlongZ`:
- * found by a pass over w_z. Returns the largest length. */
+ * found by a pass over w_z. Returns the largest length.
+ *
+ * With marks, only their blocks are looked at; the error is 0 elsewhere. */
 FFDP_EXPORT float
 InverseError(const WarpView<const float> & u,
              const WarpView<const float> & w,
              float                         boundAlongZ,
              int                           margin,
              const VolumeView<float> &     error,
+             const BlockMarks *            marks = nullptr,
              unsigned                      threads = 0);
+
+/** Marks, for each voxel x of the planes that w holds whose error is longer than `longest`, the blocks near x in `own`
+ * and those near x + w(x) in `reached`: where errors change, in w and in its inverse, if w(x) does. Extra
+ * memory: two bytes per block and thread. */
+FFDP_EXPORT void
+MarkInverseErrors(const VolumeView<const float> & error,
+                  const WarpView<const float> &   w,
+                  float                           longest,
+                  BlockMarks &                    own,
+                  BlockMarks &                    reached,
+                  unsigned                        threads = 0);
 
 } // namespace ffdp
 

@@ -34,6 +34,13 @@ struct PairGeometry
   bool      hasMovingMask = false;
 };
 
+/** Where a registration will run, as far as its memory depends on it. */
+struct EstimatedDevice
+{
+  bool cuda = false;
+  int  multiprocessors = 192; ///< of a GPU; by default more than those have that are known: the estimate is then high
+};
+
 /** A level that a stage will go through, before it does. */
 struct LevelEstimate
 {
@@ -41,26 +48,28 @@ struct LevelEstimate
   const char * stageName = "";
   Extent       size;
   int          iterations = 0; ///< at most
-  double       bytes = 0;      ///< of memory, above the images that the caller holds
+  double       bytes = 0;      ///< of memory of the device, above the images, which a GPU holds copies of
 };
 
 struct RegistrationEstimate
 {
   std::vector<LevelEstimate> levels;
-  double                     resultBytes = 0; ///< while the warp and its inverse are brought home
+  double                     resultBytes = 0; ///< while the warp and its inverse are brought home; 0: there is none
   double                     peakBytes = 0;   ///< the largest of all
   std::vector<std::string>   notes;           ///< those of the run about levels
 };
 
-/** The memory that Register() will take with these images and stages, and the work. With several ranks: on the rank that
- * owns most, for maps that reach no more than a few planes beyond its own. Throws like Register() for stages that
- * cannot be run. */
+/** The memory that Register() will take with these images and stages, and the work. `threads` are those of the CPU; on
+ * a GPU, windows and what kernels keep are larger. A GPU need not be there. With several ranks: on the rank that owns
+ * most, for maps that reach no more than a few planes beyond its own. Throws like Register() for stages that cannot be
+ * run. */
 FFDP_EXPORT RegistrationEstimate
 EstimateRegistration(const std::vector<PairGeometry> &      pairs,
                      bool                                   startsFromWarp,
                      const std::vector<RegistrationStage> & stages,
                      unsigned                               threads = 0,
-                     int                                    ranks = 1);
+                     int                                    ranks = 1,
+                     const EstimatedDevice &                device = {});
 
 /** The geometry of images in memory. */
 FFDP_EXPORT PairGeometry

@@ -47,6 +47,8 @@ struct WarpStep
   AffineMap toIndex; ///< from the space of the chain to voxels of the grid of the field
   WarpInput warp;    ///< the whole field
   AffineMap after;   ///< what follows once the displacement has been added
+
+  std::uint64_t version = 0; ///< of the field, for copies of it on a device; 0: not known
 };
 
 struct WarpChain

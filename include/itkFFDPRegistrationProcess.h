@@ -85,6 +85,14 @@ public:
    * not there. */
   void
   SetDevice(const std::string & name);
+
+  /** What was set: "cpu", or the name of the backend. */
+  std::string
+  GetDevice() const
+  {
+    return m_Backend ? m_Backend->Name() : "cpu";
+  }
+
   /** The processes that solve the problem together; null: this one alone. It is the caller's, and must live as long as
    * it is set. With MPI: ffdp::MakeMpiCommunicator() (ffdpMpiCommunicator.h). */
   void

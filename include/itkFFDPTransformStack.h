@@ -54,7 +54,8 @@ struct FFDPTransformStack
 {
   ffdp::CompositeMap map;
   ffdp::WarpInput    warp;
-  ffdp::WarpChain    chain; ///< has steps only if HasResiduals()
+  std::uint64_t      warpVersion = 0; ///< the later modified time of the field of `warp` and of its transform
+  ffdp::WarpChain    chain;           ///< has steps only if HasResiduals()
 
   bool
   HasResiduals() const

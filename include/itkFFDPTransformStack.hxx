@@ -82,6 +82,8 @@ AddField(const DisplacementFieldTransform<TParametersValueType, VDimension> * tr
   step.toIndex = PointToIndex<VDimension>(field, region.GetIndex());
   step.warp = ffdp::WarpView<const TParametersValueType>::Interleaved(
     reinterpret_cast<const TParametersValueType *>(field->GetBufferPointer()), int(VDimension), extent);
+  // an optimizer that changes the field modifies the transform, not the field
+  step.version = std::max<std::uint64_t>(transform->GetMTime(), field->GetMTime());
   builder.chain.steps.push_back(step);
   return true;
 }
@@ -191,6 +193,7 @@ UseFieldInPlace(const ffdp::WarpChain & chain, const std::int64_t * gridSize, FF
   if (inPlace)
   {
     stack.warp = warp;
+    stack.warpVersion = step.version;
     std::copy_n(step.after.matrix, 9, stack.map.S);
   }
   return inPlace;

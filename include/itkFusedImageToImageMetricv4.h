@@ -130,6 +130,13 @@ public:
   void
   SetBackend(std::shared_ptr<ffdp::Backend> backend);
 
+  /** What was set: "cpu", or the name of the backend. */
+  std::string
+  GetDevice() const
+  {
+    return m_DeviceMetric ? m_DeviceMetric->GetBackend().Name() : "cpu";
+  }
+
   /** Whether the last evaluation ran on the device that was set. */
   bool
   GetUsedDevice() const

@@ -215,7 +215,7 @@ FusedImageToImageMetricv4<TItkMetric>::SetDevice(const std::string & name)
 {
   try
   {
-    this->SetBackend(ffdp::ParseDeviceName(name).cuda ? ffdp::MakeBackend(name) : nullptr);
+    this->SetBackend(ffdp::MakeDeviceBackend(name));
   }
   catch (const std::exception & error)
   {
@@ -408,7 +408,7 @@ FusedImageToImageMetricv4<TItkMetric>::PrintSelf(std::ostream & os, Indent inden
   Superclass::PrintSelf(os, indent);
   os << indent << "UsedFastPath: " << this->GetUsedFastPath() << std::endl;
   os << indent << "FallbackReason: " << m_FallbackReason << std::endl;
-  os << indent << "Device: " << (m_DeviceMetric ? "set" : "(CPU)") << std::endl;
+  os << indent << "Device: " << this->GetDevice() << std::endl;
   os << indent << "UsedDevice: " << m_UsedDevice << std::endl;
 }
 

@@ -18,12 +18,15 @@
 #ifndef itkFusedResampleImageFilter_h
 #define itkFusedResampleImageFilter_h
 
+#include "ffdpDeviceName.h"
+#include "ffdpDeviceResampler.h"
 #include "ffdpPixels.h"
 #include "itkFFDPCompatibility.h"
 #include "itkFFDPTransformStack.h"
 
 #include "itkResampleImageFilter.h"
 
+#include <memory>
 #include <string>
 
 namespace itk
@@ -66,6 +69,12 @@ namespace itk
  * <b>Memory</b> beyond input and output: about 25 KB per thread, and three doubles per column of the output per thread
  * for fields that do not lie on the grid of the output.
  *
+ * <b>Device.</b> With SetDevice() all of the fast path runs on a GPU, in one kernel without a field of positions, with
+ * the bytes of the CPU: the arithmetic of a pixel is the same code. (What is not a number may have other bits.) The
+ * input and the displacement fields stay there from one update to the next, as long as their memory and their modified
+ * time are the same; the output is computed and brought back in pieces. What is left to the superclass runs on the CPU.
+ * Memory of the device: input as far as it is in memory, fields, and 2^21 pixels of the output or a sixty-fourth.
+ *
  * \ingroup FFDP
  * \ingroup GeometricTransform
  * \sa ResampleImageFilter
@@ -105,6 +114,25 @@ public:
     return m_FallbackReason;
   }
 
+  /** Where the fast path runs: "cpu" (the default), "cuda" (the first GPU) or "cuda:N". Throws an exception, with the
+   * reason, if the device is not there. */
+  void
+  SetDevice(const std::string & name);
+
+  /** The same with a backend; null: the CPU. */
+  void
+  SetBackend(std::shared_ptr<ffdp::Backend> backend);
+
+  /** What was set: "cpu", or the name of the backend. */
+  std::string
+  GetDevice() const
+  {
+    return m_DeviceResampler ? m_DeviceResampler->GetBackend().Name() : "cpu";
+  }
+
+  /** Whether the last update ran on the device that was set. If not, GetFallbackReason() says why. */
+  itkGetConstMacro(UsedDevice, bool);
+
 protected:
   FusedResampleImageFilter() = default;
   ~FusedResampleImageFilter() override = default;
@@ -131,8 +159,11 @@ private:
   GenerateDataFast(const FFDPTransformStack & stack);
 
   bool        m_UsedFastPath{ false };
+  bool        m_UsedDevice{ false };
   bool        m_HasWarned{ false };
   std::string m_FallbackReason;
+
+  std::shared_ptr<ffdp::DeviceResampler> m_DeviceResampler; ///< null: the CPU
 };
 
 } // namespace itk

@@ -27,8 +27,10 @@
 #include "itkNearestNeighborInterpolateImageFunction.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <typeinfo>
+#include <utility>
 
 namespace itk
 {
@@ -100,11 +102,37 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
 
 template <typename TInputImage, typename TOutputImage, typename TInterpolatorPrecision, typename TTransformPrecision>
 void
+FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTransformPrecision>::SetDevice(
+  const std::string & name)
+{
+  try
+  {
+    this->SetBackend(ffdp::MakeDeviceBackend(name));
+  }
+  catch (const std::exception & error)
+  {
+    itkExceptionMacro("SetDevice: " << error.what());
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TInterpolatorPrecision, typename TTransformPrecision>
+void
+FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTransformPrecision>::SetBackend(
+  std::shared_ptr<ffdp::Backend> backend)
+{
+  m_DeviceResampler = backend ? std::make_shared<ffdp::DeviceResampler>(std::move(backend)) : nullptr;
+  m_UsedDevice = false;
+  this->Modified();
+}
+
+template <typename TInputImage, typename TOutputImage, typename TInterpolatorPrecision, typename TTransformPrecision>
+void
 FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTransformPrecision>::RecordPath(
   bool                fast,
   const std::string & reason)
 {
   m_UsedFastPath = fast;
+  m_UsedDevice = fast && m_DeviceResampler;
   m_FallbackReason = fast ? std::string() : reason;
   if (!fast && !m_HasWarned)
   {
@@ -189,6 +217,15 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   {
     itkExceptionMacro("Cannot resample: " << error.what());
   }
+  catch (const std::runtime_error & error) // of a device
+  {
+    itkExceptionMacro("Cannot resample: " << error.what());
+  }
+  catch (const std::bad_alloc &)
+  {
+    itkExceptionMacro("Cannot resample: there is not enough memory"
+                      << (m_UsedDevice ? " on the device. Call SetDevice(\"cpu\") to do without." : "."));
+  }
   this->AfterThreadedGenerateData();
 }
 
@@ -200,22 +237,30 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   if constexpr (FFDPPixelLayout<TInputImage>::isKnown && FFDPPixelLayout<TOutputImage>::isKnown)
   {
     using NearestType = NearestNeighborInterpolateImageFunction<TInputImage, TInterpolatorPrecision>;
-    const ffdp::ConstPixelView image = FFDPViewOf(this->GetInput());
-    TOutputImage * const       output = this->GetOutput();
-    ffdp::ResampleParameters   parameters;
+    TOutputImage * const     output = this->GetOutput();
+    ffdp::ResampleParameters parameters;
+    ffdp::ResampleProblem    problem;
+    problem.image = FFDPViewOf(this->GetInput());
+    problem.imageVersion = this->GetInput()->GetMTime();
+    problem.map = stack.map;
+    problem.warp = stack.warp;
+    problem.warpVersion = stack.warpVersion;
+    problem.chain = stack.chain;
     if (dynamic_cast<const NearestType *>(this->GetInterpolator()) != nullptr)
     {
       parameters.interpolation = ffdp::Interpolation::Nearest;
     }
     parameters.outsidePixel = FFDPPixelLayout<TOutputImage>::GetComponents(this->GetDefaultPixelValue());
 
-    // Pieces along the slowest axis, for progress and abort: large enough to keep the threads busy.
+    // Pieces along the slowest axis, for progress and abort: large enough to keep the threads or the device busy.
     const ffdp::PixelView whole = FFDPViewOf(output);
     const ffdp::PixelBox  asked = FFDPBoxOf(output->GetRequestedRegion(), output->GetLargestPossibleRegion());
     const int             slowest = OutputImageDimension - 1;
     const std::int64_t    pixels = asked.count[0] * asked.count[1] * asked.count[2];
-    const std::int64_t    pieces =
-      std::max<std::int64_t>(1, std::min({ pixels >> 18, asked.count[slowest], std::int64_t{ 64 } }));
+    const std::int64_t    fewPixels =
+      m_DeviceResampler ? m_DeviceResampler->GetBackend().FewVoxels() : 2 * ffdp::Backend::FewVoxelsOfCpu;
+    const std::int64_t pieces =
+      std::max<std::int64_t>(1, std::min({ pixels / fewPixels, asked.count[slowest], std::int64_t{ 64 } }));
     const std::int64_t pixelSize =
       whole.components * static_cast<std::int64_t>(sizeof(typename FFDPPixelLayout<TOutputImage>::ComponentType));
     for (std::int64_t piece = 0; piece < pieces; ++piece)
@@ -235,13 +280,17 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
                                   (part.box.first[1] - whole.box.first[1]) * whole.rowStride +
                                   (part.box.first[0] - whole.box.first[0]);
       part.data = static_cast<char *>(whole.data) + offset * pixelSize;
-      if (stack.HasResiduals())
+      if (m_DeviceResampler)
       {
-        ffdp::ResampleChain(image, stack.map, stack.chain, part, parameters, this->GetNumberOfWorkUnits());
+        m_DeviceResampler->Resample(problem, part, parameters);
+      }
+      else if (stack.HasResiduals())
+      {
+        ffdp::ResampleChain(problem.image, problem.map, problem.chain, part, parameters, this->GetNumberOfWorkUnits());
       }
       else
       {
-        ffdp::Resample(image, stack.map, stack.warp, part, parameters, this->GetNumberOfWorkUnits());
+        ffdp::Resample(problem.image, problem.map, problem.warp, part, parameters, this->GetNumberOfWorkUnits());
       }
       this->UpdateProgress(static_cast<float>(piece + 1) / static_cast<float>(pieces));
     }
@@ -257,6 +306,8 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   Superclass::PrintSelf(os, indent);
   os << indent << "UsedFastPath: " << (m_UsedFastPath ? "On" : "Off") << std::endl;
   os << indent << "FallbackReason: " << m_FallbackReason << std::endl;
+  os << indent << "Device: " << this->GetDevice() << std::endl;
+  os << indent << "UsedDevice: " << (m_UsedDevice ? "On" : "Off") << std::endl;
   os << indent << "HasWarned: " << (m_HasWarned ? "On" : "Off") << std::endl;
 }
 

@@ -107,7 +107,7 @@ FFDPRegistrationProcess::SetDevice(const std::string & name)
 {
   try
   {
-    this->SetBackend(ffdp::ParseDeviceName(name).cuda ? ffdp::MakeBackend(name) : nullptr);
+    this->SetBackend(ffdp::MakeDeviceBackend(name));
   }
   catch (const std::exception & error)
   {

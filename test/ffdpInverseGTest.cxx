@@ -357,7 +357,7 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
   const Warp<float>  u = SmoothWarp(size, 2, 1.5), w = SmoothWarp(size, 3, 1.5);
   const Warp<double> rest = ReferenceWarpSweep(AsDouble(u), AsDouble(w), 1, 1, 1, WarpBorder::Edge);
   Volume<float>      error(size);
-  const float        largest = InverseError(u.View(), w.View(), -1, 0, error.View(), 2);
+  const float        largest = InverseError(u.View(), w.View(), -1, 0, error.View(), nullptr, 2);
   double             expected = 0;
   std::int64_t       outside = 0;
   for (std::int64_t z = 0; z < size.z; ++z)
@@ -389,6 +389,7 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
                  2,
                  0,
                  slabs.View().Planes(planes.first, planes.end - planes.first),
+                 nullptr,
                  3);
   }
   EXPECT_EQ(slabs.values, error.values);
@@ -396,7 +397,7 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
   // Nearer than the margin to the border, where a voxel is or where it gets, nothing counts.
   const double  margin = 3;
   Volume<float> inner(size);
-  InverseError(u.View(), w.View(), 2, int(margin), inner.View(), 2);
+  InverseError(u.View(), w.View(), 2, int(margin), inner.View(), nullptr, 2);
   const std::int64_t sizes[3] = { size.x, size.y, size.z };
   for (std::int64_t z = 0; z < size.z; ++z)
     for (std::int64_t y = 0; y < size.y; ++y)
@@ -415,7 +416,7 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
 
   // As far outside as a negative margin, all count.
   Volume<float> everywhere(size);
-  InverseError(u.View(), w.View(), 2, -21, everywhere.View(), 2);
+  InverseError(u.View(), w.View(), 2, -21, everywhere.View(), nullptr, 2);
   for (std::int64_t z = 0; z < size.z; ++z)
     for (std::int64_t y = 0; y < size.y; ++y)
       for (std::int64_t x = 0; x < size.x; ++x)
@@ -424,6 +425,66 @@ TEST(Inverse, ErrorIsTheLengthOfWhatIsLeftOnTheGrid)
           std::hypot(rest.component[0].At(x, y, z), rest.component[1].At(x, y, z), rest.component[2].At(x, y, z));
         EXPECT_NEAR(everywhere.At(x, y, z), -length, 1e-6 * (1 + length));
       }
+}
+
+TEST(Inverse, ErrorIsFoundInMarkedBlocksOnly)
+{
+  const Extent      size{ 150, 21, 19 };
+  const Warp<float> u = SmoothWarp(size, 2, 1.5), w = SmoothWarp(size, 3, 1.5);
+  Volume<float>     all(size), marked(size, 7.0f);
+  InverseError(u.View(), w.View(), 2, 0, all.View(), nullptr, 2);
+  BlockMarks marks(size);
+  EXPECT_EQ(marks.blocks, (Extent{ 3, 3, 3 }));
+  marks.marks[1] = marks.marks[4] = marks.marks[26] = 1;
+  const float largest = InverseError(u.View(), w.View(), 2, 0, marked.View(), &marks, 2);
+  float       expected = 0;
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        const std::int64_t block = (z / 8 * 3 + y / 8) * 3 + x / 64;
+        const bool         isMarked = block == 1 || block == 4 || block == 26;
+        EXPECT_EQ(marked.At(x, y, z), isMarked ? all.At(x, y, z) : 0.0f);
+        expected = isMarked ? std::max(expected, -all.At(x, y, z)) : expected;
+      }
+  EXPECT_NEAR(largest, expected, 1e-6);
+  const BlockMarks other(Extent{ 64, 8, 8 });
+  EXPECT_THROW(InverseError(u.View(), w.View(), 2, 0, marked.View(), &other, 2), std::invalid_argument);
+}
+
+TEST(Inverse, LargeErrorsMarkWhereTheyAreAndWhatTheyReach)
+{
+  const Extent  size{ 150, 40, 38 };
+  Warp<float>   w(size);
+  Volume<float> error(size);
+  error.At(70, 20, 3) = -0.3f; // reaches (70 + 60, 20 - 18, 3 + 12)
+  error.At(5, 39, 37) = -0.2f; // not longer than that
+  w.component[0].At(70, 20, 3) = 60;
+  w.component[1].At(70, 20, 3) = -18;
+  w.component[2].At(70, 20, 3) = 12.25f;
+  error.At(149, 0, 20) = -1.0f; // reaches what is outside
+  w.component[0].At(149, 0, 20) = 30;
+  const auto isNear = [](double x, double y, double z, std::int64_t i, std::int64_t j, std::int64_t k) {
+    const auto touches = [](double at, std::int64_t block, std::int64_t length) {
+      return std::floor(at + 8) >= double(block * length) && std::floor(at - 8) < double((block + 1) * length);
+    };
+    return touches(x, i, 64) && touches(y, j, 8) && touches(z, k, 8);
+  };
+  for (const unsigned threads : { 1u, 3u })
+  {
+    BlockMarks own(size), reached(size);
+    own.marks[0] = 1; // stays
+    MarkInverseErrors(error.View(), w.View(), 0.2f, own, reached, threads);
+    for (std::int64_t k = 0; k < own.blocks.z; ++k)
+      for (std::int64_t j = 0; j < own.blocks.y; ++j)
+        for (std::int64_t i = 0; i < own.blocks.x; ++i)
+        {
+          const std::int64_t block = (k * own.blocks.y + j) * own.blocks.x + i;
+          const bool         expected = block == 0 || isNear(70, 20, 3, i, j, k) || isNear(149, 0, 20, i, j, k);
+          EXPECT_EQ(own.At(i * 64, j * 8, k * 8), expected) << i << " " << j << " " << k;
+          EXPECT_EQ(reached.At(i * 64, j * 8, k * 8), isNear(130, 2, 15.25, i, j, k)) << i << " " << j << " " << k;
+        }
+  }
 }
 
 TEST(Inverse, AMapOfErrorsSavesWorkAndChangesNothing)

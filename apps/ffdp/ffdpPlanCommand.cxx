@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpCommands.h"
+#include "ffdpDeviceName.h"
 #include "ffdpOutputFiles.h"
 #include "ffdpProblem.h"
 #include "ffdpRegisterArguments.h"
@@ -25,7 +26,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <random>
+#include <stdexcept>
 
 namespace
 {
@@ -49,7 +52,7 @@ MakeTrialImage(const ffdp::Extent & size, unsigned seed)
 
 /** Seconds per voxel and iteration of a stage on this machine: a few iterations on a small volume. */
 double
-MeasureStage(const Stage & stage, bool planar, unsigned threads)
+MeasureStage(ffdp::Backend & backend, const Stage & stage, bool planar)
 {
   const ffdp::Extent       size = planar ? ffdp::Extent{ 1024, 1024, 1 } : ffdp::Extent{ 112, 112, 112 };
   const std::vector<float> fixed = MakeTrialImage(size, 1), moving = MakeTrialImage(size, 2);
@@ -67,11 +70,10 @@ MeasureStage(const Stage & stage, bool planar, unsigned threads)
   trial.tolerance = -1;
   using Clock = std::chrono::steady_clock;
   std::vector<Clock::time_point> times;
-  const auto                     backend = ffdp::MakeCpuBackend(threads);
   const auto                     self = ffdp::MakeSelfCommunicator();
   try
   {
-    ffdp::Register(*backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress &) {
+    ffdp::Register(backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress &) {
       times.push_back(Clock::now());
       return times.size() < 4;
     });
@@ -88,12 +90,39 @@ MeasureStage(const Stage & stage, bool planar, unsigned threads)
   return *std::min_element(laps.begin(), laps.end()) / double(size.Voxels());
 }
 
+std::string
+Seconds(double seconds)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", seconds);
+  return text;
+}
+
+/** The device, or null and the reason if it is not there: the memory of a run is known without it. */
+std::unique_ptr<ffdp::Backend>
+FindDevice(const RegisterOptions & options, std::string & whyNot)
+{
+  try
+  {
+    return ffdp::MakeBackend(options.device, options.threads);
+  }
+  catch (const std::runtime_error & error)
+  {
+    whyNot = error.what();
+    return nullptr;
+  }
+}
+
 void
 RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
 {
   const StageList           list = PlanStages(options);
   const RegistrationProblem problem = DescribeProblem(options, list, ranks);
   const bool                planar = problem.pairs.front().fixedSize.z == 1;
+  const bool                onGpu = problem.deviceBytes > 0;
+  const double              images = onGpu ? problem.deviceBytes - problem.estimate.peakBytes : problem.imageBytes;
+  std::string               whyNoTimes;
+  const auto                device = FindDevice(options, whyNoTimes);
   std::vector<double>       cost(list.stages.size(), -1.0);
   nlohmann::json            levels = nlohmann::json::array();
   double                    total = 0;
@@ -101,35 +130,50 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
   for (const ffdp::LevelEstimate & level : problem.estimate.levels)
   {
     double & perVoxel = cost[std::size_t(level.stage)];
-    perVoxel = perVoxel < 0 ? MeasureStage(list.stages[std::size_t(level.stage)], planar, options.threads) : perVoxel;
-    const double seconds = perVoxel * double(level.size.Voxels()) * level.iterations;
+    if (device && perVoxel < 0)
+    {
+      perVoxel = MeasureStage(*device, list.stages[std::size_t(level.stage)], planar);
+    }
+    const double seconds = device ? perVoxel * double(level.size.Voxels()) * level.iterations : 0;
     total += seconds;
     char grid[64];
     std::snprintf(
       grid, sizeof(grid), "%lldx%lldx%lld", (long long)level.size.x, (long long)level.size.y, (long long)level.size.z);
-    std::printf("%-10s %16s %10d %7.0f MB %10.1f s\n",
+    std::printf("%-10s %16s %10d %7.0f MB %12s\n",
                 level.stageName,
                 grid,
                 level.iterations,
-                (problem.imageBytes + level.bytes) / 1e6,
-                seconds);
+                (images + level.bytes) / 1e6,
+                device ? Seconds(seconds).c_str() : "not known");
     levels.push_back({ { "stage", level.stage },
                        { "name", level.stageName },
                        { "size", { level.size.x, level.size.y, level.size.z } },
                        { "iterations", level.iterations },
-                       { "bytes", problem.imageBytes + level.bytes },
-                       { "seconds", seconds } });
+                       { "bytes", images + level.bytes },
+                       { "seconds", device ? nlohmann::json(seconds) : nlohmann::json() } });
   }
   for (const std::string & note : problem.estimate.notes)
   {
     std::printf("note: %s\n", note.c_str());
   }
-  std::printf("peak memory of %s %.0f MB (%.0f MB are free), stages %.1f s at most%s on this machine as it is now\n",
+  if (onGpu)
+  {
+    std::printf("peak memory of %s %.0f MB\n", ranks == 1 ? "the GPU" : "each GPU", problem.deviceBytes / 1e6);
+  }
+  std::printf("peak memory of %s %.0f MB (%.0f MB are free)",
               ranks == 1 ? "the program" : ("each of " + std::to_string(ranks) + " ranks").c_str(),
               problem.peakBytes / 1e6,
-              AvailableBytes() / 1e6,
-              total,
-              ranks == 1 ? "" : " by one process");
+              AvailableBytes() / 1e6);
+  if (device)
+  {
+    std::printf(", stages %s at most%s on this machine as it is now\n",
+                Seconds(total).c_str(),
+                ranks == 1 ? "" : " by one process");
+  }
+  else
+  {
+    std::printf("; how long stages take is not known here: %s\n", whyNoTimes.c_str());
+  }
   if (problem.firstBytes > 0)
   {
     std::printf("rank 0 needs %.0f MB more: it reads a compressed file as a whole\n", problem.firstBytes / 1e6);
@@ -139,8 +183,9 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
     const nlohmann::json all = { { "levels", levels },
                                  { "ranks", ranks },
                                  { "peak_bytes", problem.peakBytes },
+                                 { "device_bytes", problem.deviceBytes },
                                  { "first_rank_more_bytes", problem.firstBytes },
-                                 { "seconds", total } };
+                                 { "seconds", device ? nlohmann::json(total) : nlohmann::json() } };
     WriteText(all.dump(2) + "\n", json);
   }
 }

@@ -18,6 +18,7 @@
 #include "ffdpProblem.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpDevice.h"
 #include "ffdpImageFiles.h"
 #include "ffdpImageGrid.h"
 #include "ffdpPlaneSource.h"
@@ -126,8 +127,11 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
       files.Add(mask, "mask");
     }
   }
-  const bool fromWarp = StartsFromWarp(options);
-  problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks);
+  const bool            fromWarp = StartsFromWarp(options);
+  ffdp::EstimatedDevice device;
+  device.cuda = ParseDevice(options.device).cuda;
+  problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks, device);
+  problem.deviceBytes = device.cuda ? files.inMemory + problem.estimate.peakBytes : 0;
   const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
   // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving
@@ -139,7 +143,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double file = std::max({ warp, 4 * fixedVoxels, 4 * movingVoxels });
   const double compression = std::min(CompressionBytes, 4 * file);
   const double writing = problem.imageBytes + std::max(forward, backward) + compression;
-  const double engine = problem.imageBytes + problem.estimate.peakBytes;
+  // From a GPU both warps come home.
+  const double engine = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
   const double each = std::max(engine, writing);
   // Rank 0 alone reads some files as a whole, and puts composite transforms together, when both warps are there.
   const double allFixedVoxels = double(problem.pairs.front().fixedSize.Voxels());

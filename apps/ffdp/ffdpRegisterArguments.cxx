@@ -88,6 +88,7 @@ AddProblemOptions(CLI::App &                               command,
                      "Weights of the fixed grid's axes in warps: 1x1x0 moves nothing along the third");
   command.add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command.add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
+  command.add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
   const StageOptions stageOptions = AddStageOptions(command);
   command.footer(StageHelp);
   command.callback([options, &command, stageOptions, run] {

@@ -139,12 +139,9 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
     if (device.cuda)
     {
-      RequireDeviceMemory(device, problem.imageBytes + problem.estimate.peakBytes, launch);
+      RequireDeviceMemory(device, problem.deviceBytes, launch);
     }
-    else
-    {
-      RequireMemory(problem, launch.RanksHere());
-    }
+    RequireMemory(problem, launch.RanksHere());
   }
 }
 
@@ -215,7 +212,6 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
   AddProblemOptions(*command, options, [options, &launch] { RunRegister(*options, launch); });
-  command->add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
   command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(

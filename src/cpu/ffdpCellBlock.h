@@ -18,6 +18,7 @@
 #ifndef ffdpCellBlock_h
 #define ffdpCellBlock_h
 
+#include "ffdpResampleTerms.h"
 #include "ffdpSamplerPlan.h"
 
 #include <cmath>

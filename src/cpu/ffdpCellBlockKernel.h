@@ -72,14 +72,14 @@ LocateInDouble(const BlockMap & map,
   {
     const double * a = map.A + 3 * c;
     const double   s0 = map.S[3 * c], s1 = map.S[3 * c + 1], s2 = map.S[3 * c + 2];
-    const double   row = (a[1] * double(y) + a[2] * double(z)) + map.t[c];
+    const double   row = CoordinateOfRow(a, map.t[c], y, z);
     const double   step = a[0];
     const int      first = int(x);
     double * __restrict at = positions.at[c];
     FFDP_SIMD
     for (int k = begin; k < end; ++k)
     {
-      at[k] = (step * double(first + k) + row) + ((s0 * d.at[0][k] + s1 * d.at[1][k]) + s2 * d.at[2][k]);
+      at[k] = CoordinateInDouble(step, first + k, row, s0, s1, s2, d.at[0][k], d.at[1][k], d.at[2][k]);
     }
   }
 }
@@ -100,7 +100,7 @@ MapBlock(const double *         matrix,
     FFDP_SIMD
     for (int k = begin; k < end; ++k)
     {
-      at[k] = ((m0 * from.at[0][k] + m1 * from.at[1][k]) + m2 * from.at[2][k]) + o;
+      at[k] = MapCoordinate(m0, m1, m2, o, from.at[0][k], from.at[1][k], from.at[2][k]);
     }
   }
 }
@@ -123,32 +123,17 @@ FindCells(const BlockGrid & grid, const BlockPositions & positions, int begin, i
     FFDP_SIMD
     for (int k = begin; k < end; ++k)
     {
-      const double notBelow = at[k] > -1.0 ? at[k] : -1.0;
-      const double safe = notBelow < size ? notBelow : size;
-      const double whole = std::floor(safe);
-      const double rest = safe - whole;
-      const auto   index = std::int32_t(whole) + (TNearest ? std::int32_t(rest >= 0.5) : 0);
-      const auto   next = index + 1;
-      const auto   lowerNotBelow = index > lowest ? index : lowest;
-      const auto   upperNotBelow = next > lowest ? next : lowest;
-      lower[k] = (lowerNotBelow < highest ? lowerNotBelow : highest) - lowest;
-      upper[k] = (upperNotBelow < highest ? upperNotBelow : highest) - lowest;
-      fraction[k] = rest;
+      const AxisSamples around = SamplesAround<TNearest>(at[k], size, lowest, highest);
+      lower[k] = around.lower;
+      upper[k] = around.upper;
+      fraction[k] = around.fraction;
     }
     for (int k = begin; k < end; ++k)
     {
-      const std::int32_t here = (at[k] >= -0.5) & (at[k] < size - 0.5);
+      const std::int32_t here = IsInsideAxis(at[k], size);
       inside[k] = c == 0 ? here : (inside[k] & here);
     }
   }
-}
-
-/** InterpolateOnAxis() for corners that lie side by side in arrays. */
-FFDP_VOXEL_INLINE double
-Between(double v0, double v1, double fraction)
-{
-  const double between = v0 + (v1 - v0) * fraction;
-  return fraction > 0 ? between : v0;
 }
 
 /** Values of one component at cells [begin, end) by linear interpolation: x first, then y, then z. */

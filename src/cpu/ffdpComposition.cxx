@@ -22,6 +22,7 @@
 #include "ffdpWarpSweepArguments.h"
 #include "ffdpWarpSweepTerms.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -85,6 +86,11 @@ DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reac
   plane.error = sweep.error ? sweep.error.Row(0, rows.z) : nullptr;
   plane.errorRowStride = sweep.error.rowStride;
   plane.margin = sweep.margin;
+  if (sweep.marks)
+  {
+    const Extent & blocks = sweep.marks->blocks;
+    plane.marks = sweep.marks->marks.data() + rows.z / BlockMarks::Depth * blocks.y * blocks.x;
+  }
   plane.vRowStride = sweep.v.rowStride;
   plane.outputRowStride = sweep.output.rowStride;
   plane.domain = sweep.u.domain;
@@ -98,6 +104,22 @@ DescribePlane(const WarpSweep & sweep, const SweepRows & rows, std::int64_t reac
   plane.boundAlongZ = sweep.boundAlongZ;
   plane.edge = sweep.border == WarpBorder::Edge;
   return plane;
+}
+
+/** Whether a sweep reads plane z of u: not if there are marks, and none within reach. */
+bool
+IsRead(const WarpSweep & sweep, std::int64_t z, std::int64_t reach)
+{
+  if (!sweep.marks)
+  {
+    return true;
+  }
+  const std::int64_t inLayer = sweep.marks->blocks.x * sweep.marks->blocks.y;
+  const std::int64_t first = std::max(sweep.first, z - reach) / BlockMarks::Depth;
+  const std::int64_t last = std::min(sweep.end - 1, z + reach) / BlockMarks::Depth;
+  const auto         begin = sweep.marks->marks.begin() + first * inLayer;
+  const auto         end = sweep.marks->marks.begin() + (last + 1) * inLayer;
+  return std::find(begin, end, std::uint8_t(1)) != end;
 }
 
 /** Has rows of v written to `memory`, where the kernel finds them. */
@@ -141,6 +163,10 @@ RunWarpSweep(const WarpSweep & sweep, bool wantResidual, unsigned threads)
                                                          : FFDP_SELECT_KERNEL(WarpRows<false>);
 
   const auto pack = [&](std::int64_t, std::int64_t z, float * slot) {
+    if (!IsRead(sweep, z, reach))
+    {
+      return;
+    }
     const float * const components[3] = { sweep.u.Row(0, 0, z), sweep.u.Row(1, 0, z), sweep.u.Row(2, 0, z) };
     packPlane(components, sweep.u.rowStride, domain.x, domain.y, slot);
   };

@@ -33,7 +33,9 @@ struct TermsRow
   const float * inverseX; ///< 1 / weights of a window along x; 0 outside the volume
   float         inverseYZ;
   float         fixedShift, movingShift;
-  float *       correlation;
+  const float * correlationBefore; ///< sums of the correlations of the rows before
+  float *       correlation;       ///< those, and the ones of this row
+  float *       map = nullptr;     ///< the correlations of this row
 
   // Rows of the images that will be read next, from the first column of the piece; to be fetched in the meantime.
   const float * nextFixed = nullptr;
@@ -91,7 +93,11 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
     KeepMasked(row.mask + center, terms.correlation);
     KeepMasked(row.mask + center, terms.gamma);
   }
-  Store(terms.correlation, row.correlation + at);
+  Store(LoadAs<T>(row.correlationBefore + at) + terms.correlation, row.correlation + at);
+  if (row.map)
+  {
+    Store(terms.correlation, row.map + at);
+  }
   if (VUse == TermsUse::ExactGradient)
   {
     const T fixedMean = row.fixedShift - terms.fixedMean;

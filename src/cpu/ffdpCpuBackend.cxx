@@ -143,6 +143,25 @@ public:
     ffdp::SampleAdjoint(outputGradient, map, u, imageGradient, parameters, m_Threads);
   }
 
+  void
+  Resample(const ConstPixelView &     image,
+           const CompositeMap &       map,
+           const WarpInput &          u,
+           const PixelView &          output,
+           const ResampleParameters & parameters) override
+  {
+    ffdp::Resample(image, map, u, output, parameters, m_Threads);
+  }
+  void
+  ResampleChain(const ConstPixelView &     image,
+                const CompositeMap &       map,
+                const WarpChain &          chain,
+                const PixelView &          output,
+                const ResampleParameters & parameters) override
+  {
+    ffdp::ResampleChain(image, map, chain, output, parameters, m_Threads);
+  }
+
   LocalCorrelationResult
   LocalCorrelation(const VolumeView<const float> &        fixed,
                    const VolumeView<const float> &        moving,
@@ -364,9 +383,19 @@ public:
                const WarpView<const float> & w,
                float                         boundAlongZ,
                int                           margin,
-               const VolumeView<float> &     error) override
+               const VolumeView<float> &     error,
+               const BlockMarks *            marks) override
   {
-    return ffdp::InverseError(u, w, boundAlongZ, margin, error, m_Threads);
+    return ffdp::InverseError(u, w, boundAlongZ, margin, error, marks, m_Threads);
+  }
+  void
+  MarkInverseErrors(const VolumeView<const float> & error,
+                    const WarpView<const float> &   w,
+                    float                           longest,
+                    BlockMarks &                    own,
+                    BlockMarks &                    reached) override
+  {
+    ffdp::MarkInverseErrors(error, w, longest, own, reached, m_Threads);
   }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,

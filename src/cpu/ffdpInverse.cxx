@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpInverse.h"
 
+#include "ffdpBlockMarksTerms.h"
 #include "ffdpInverseArguments.h"
 #include "ffdpParallel.h"
 #include "ffdpWarpGrid.h"
@@ -188,6 +189,7 @@ InverseError(const WarpView<const float> & u,
              float                         boundAlongZ,
              int                           margin,
              const VolumeView<float> &     error,
+             const BlockMarks *            marks,
              unsigned                      threads)
 {
   CheckInverseError(u, w, error);
@@ -195,9 +197,51 @@ InverseError(const WarpView<const float> & u,
   {
     return 0;
   }
-  WarpSweep sweep = DescribeInverseError(u, w, margin, error);
+  WarpSweep sweep = DescribeInverseError(u, w, margin, error, marks);
   sweep.boundAlongZ = boundAlongZ >= 0 ? boundAlongZ : float(MeasureWarp(w, threads).largest[2]);
   return std::sqrt(RunWarpSweep(sweep, true, threads));
+}
+
+void
+MarkInverseErrors(const VolumeView<const float> & error,
+                  const WarpView<const float> &   w,
+                  float                           longest,
+                  BlockMarks &                    own,
+                  BlockMarks &                    reached,
+                  unsigned                        threads)
+{
+  CheckMarks(error, w, own, reached);
+  const Extent &          domain = w.domain;
+  std::vector<BlockMarks> ownOf(ResolveThreads(threads), BlockMarks(domain)), reachedOf = ownOf; // of each thread
+  ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned worker) {
+    const std::int64_t z = w.firstPlane + plane;
+    for (std::int64_t y = 0; y < domain.y; ++y)
+    {
+      const float * errors = error.Row(y, z);
+      for (std::int64_t x = 0; x < domain.x; ++x)
+      {
+        if (errors[x] < -longest)
+        {
+          const float at[3] = { float(x), float(y), float(z) };
+          float       to[3];
+          for (int c = 0; c < 3; ++c)
+          {
+            to[c] = at[c] + w.Row(c, y, z)[x];
+          }
+          MarkAround(at[0], at[1], at[2], domain, own.blocks, ownOf[worker].marks.data());
+          MarkAround(to[0], to[1], to[2], domain, own.blocks, reachedOf[worker].marks.data());
+        }
+      }
+    }
+  });
+  for (std::size_t worker = 0; worker < ownOf.size(); ++worker)
+  {
+    for (std::size_t i = 0; i < own.marks.size(); ++i)
+    {
+      own.marks[i] |= ownOf[worker].marks[i];
+      reached.marks[i] |= reachedOf[worker].marks[i];
+    }
+  }
 }
 
 } // namespace ffdp

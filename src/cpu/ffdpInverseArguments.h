@@ -104,13 +104,27 @@ CheckInverseError(const WarpView<const float> & u, const WarpView<const float> &
   RequirePlanes(error, w.firstPlane, w.EndPlane(), 0, "the error of the inverse");
 }
 
+inline void
+CheckMarks(const VolumeView<const float> & error,
+           const WarpView<const float> &   w,
+           const BlockMarks &              own,
+           const BlockMarks &              reached)
+{
+  RequirePlanarWarp(w, "the inverse");
+  RequireSameDomain(w.domain, error.domain, "a warp and the error of its inverse");
+  RequirePlanes(error, w.firstPlane, w.EndPlane(), 0, "the error of the inverse");
+  Require(own.IsFor(w.domain) && reached.IsFor(w.domain), "marks must be of the blocks of the warp's grid");
+}
+
 /** All but the bound. */
 inline WarpSweep
 DescribeInverseError(const WarpView<const float> & u,
                      const WarpView<const float> & w,
                      int                           margin,
-                     const VolumeView<float> &     error)
+                     const VolumeView<float> &     error,
+                     const BlockMarks *            marks)
 {
+  Require(!marks || marks->IsFor(w.domain), "marks must be of the blocks of the warp's grid");
   WarpSweep sweep;
   sweep.u = u;
   sweep.v = w;
@@ -119,6 +133,7 @@ DescribeInverseError(const WarpView<const float> & u,
   sweep.border = WarpBorder::Edge;
   sweep.error = error;
   sweep.margin = margin;
+  sweep.marks = marks;
   return sweep;
 }
 

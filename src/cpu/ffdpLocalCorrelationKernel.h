@@ -209,7 +209,14 @@ private:
     row.mask = m_Task.mask ? this->ImageRow(2, y, z) : nullptr;
     row.fixedShift = fixedShift;
     row.movingShift = movingShift;
-    row.correlation = m_Piece.scratch + m_Layout.correlationRow;
+    // The value is first summed over the few rows of a group, in floats, from one row of the scratch to the other and
+    // back: adding up every row in doubles takes a few percent of an evaluation.
+    const bool    counts = y >= m_Piece.y0 && y < m_Piece.y1 && z >= m_Piece.z0 && z < m_Piece.z1;
+    const bool    firstOfGroup = !counts || y == m_Piece.y0 || y % m_GroupY == 0;
+    float * const correlationRows = m_Piece.scratch + m_Layout.correlationRows;
+    row.correlationBefore = firstOfGroup ? this->Zeros() : correlationRows + (y + 1) % 2 * m_Layout.pitch;
+    row.correlation = correlationRows + y % 2 * m_Layout.pitch;
+    row.map = m_Task.outputs.map ? correlationRows + 2 * m_Layout.pitch : nullptr;
     // Of the planes that ReadImages() copies next, which keep in step with those that are finished: asking for a few
     // lines at a time, between computations, does not fill the queue of misses.
     const std::int64_t nextPlane = m_NextImagePlane + z % m_GroupZ;
@@ -241,7 +248,7 @@ private:
     ComputeTermsRow(
       row, use, m_Task.WindowsAreMasked(), m_Task.radius[0], m_Task.taps[0], m_Task.constants, m_Task.gradientScale);
 
-    if (y >= m_Piece.y0 && y < m_Piece.y1 && z >= m_Piece.z0 && z < m_Piece.z1)
+    if (counts)
     {
       this->Account(y, z, row);
       this->CopyOut(row.movingGradient, outputs.movingGradient, y, z);
@@ -270,15 +277,18 @@ private:
     }
   }
 
-  /** Adds a row of the piece to the value, and copies it to the map. */
+  /** Adds a group of rows of the piece to the value once it is complete, and copies a row to the map. */
   void
   Account(std::int64_t y, std::int64_t z, const TermsRow & row)
   {
     const std::int64_t first = m_Piece.x0 - m_X0;
     const std::int64_t end = m_Piece.x1 - m_X0;
-    RowSum &           sum = m_PlaneSums[z % m_GroupZ];
-    sum.Add(row.correlation + (first + 1) / 2, (end + 1) / 2 - (first + 1) / 2);
-    sum.Add(row.correlation + m_Layout.half + first / 2, end / 2 - first / 2);
+    if (y + 1 == m_Piece.y1 || (y + 1) % m_GroupY == 0)
+    {
+      RowSum & sum = m_PlaneSums[z % m_GroupZ];
+      sum.Add(row.correlation + (first + 1) / 2, (end + 1) / 2 - (first + 1) / 2);
+      sum.Add(row.correlation + m_Layout.half + first / 2, end / 2 - first / 2);
+    }
     std::int64_t count = end - first;
     if (row.mask)
     {
@@ -290,12 +300,12 @@ private:
       }
     }
     m_Piece.counts[(z - m_Piece.z0) * m_Piece.stride] += count;
-    if (m_Task.outputs.map)
+    if (row.map)
     {
       float * to = m_Task.outputs.map.Row(y, z) + m_X0;
       for (std::int64_t j = first; j < end; ++j)
       {
-        to[j] = row.correlation[this->Split(j)];
+        to[j] = row.map[this->Split(j)];
       }
     }
   }

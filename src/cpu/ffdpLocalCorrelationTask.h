@@ -108,7 +108,7 @@ struct CorrelationScratch
   std::int64_t imagePitch;  ///< from an image to the next: a ring, and one row for what is outside the volume
   std::int64_t fieldPlanes; ///< planes in the ring of fields
   std::int64_t fieldRows;   ///< rows of a plane in that ring
-  std::int64_t productRing, fieldRing, rowSums, zeros, inverseX, correlationRow, gradientRow;
+  std::int64_t productRing, fieldRing, rowSums, zeros, inverseX, correlationRows, gradientRow;
   std::int64_t images, fields, total;
 
   CorrelationScratch(const CorrelationTask & task, std::int64_t tileX, std::int64_t tileY)
@@ -135,7 +135,7 @@ struct CorrelationScratch
     rowSums = take(WindowGroup(r[1]) * products); // of one plane at a time
     zeros = take(channels);
     inverseX = take(1);
-    correlationRow = take(1);
+    correlationRows = take(3);
     gradientRow = take(2);
     imagePitch = (imagePlanes * imageRows + 1) * pitch;
     images = take((task.mask ? 3 : 2) * (imagePlanes * imageRows + 1));

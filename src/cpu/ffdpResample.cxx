@@ -20,6 +20,7 @@
 #include "ffdpAlignedBuffer.h"
 #include "ffdpCheck.h"
 #include "ffdpParallel.h"
+#include "ffdpResampleArguments.h"
 #include "ffdpResamplePixels.h"
 #include "ffdpResamplePlan.h"
 
@@ -38,53 +39,6 @@ namespace ffdp
 {
 namespace
 {
-
-/** Calls action(T{}) with the C++ type of a component. */
-template <typename TAction>
-auto
-WithComponentType(PixelComponent type, TAction && action)
-{
-  switch (type)
-  {
-    case PixelComponent::Int8:
-      return action(std::int8_t{});
-    case PixelComponent::UInt8:
-      return action(std::uint8_t{});
-    case PixelComponent::Int16:
-      return action(std::int16_t{});
-    case PixelComponent::UInt16:
-      return action(std::uint16_t{});
-    case PixelComponent::Int32:
-      return action(std::int32_t{});
-    case PixelComponent::UInt32:
-      return action(std::uint32_t{});
-    case PixelComponent::Int64:
-      return action(std::int64_t{});
-    case PixelComponent::UInt64:
-      return action(std::uint64_t{});
-    case PixelComponent::Float:
-      return action(float{});
-    case PixelComponent::Double:
-      break;
-  }
-  return action(double{});
-}
-
-template <typename TView>
-void
-RequirePixels(const TView & view, const char * name)
-{
-  Require(bool(view), std::string(name) + " is missing");
-  Require(view.components > 0, std::string(name) + " has no components");
-  const std::int64_t size[3] = { view.domain.x, view.domain.y, view.domain.z };
-  for (int c = 0; c < 3; ++c)
-  {
-    Require(size[c] > 0 && size[c] <= SamplerLongestAxis,
-            std::string(name) + " has an axis without pixels or with more than 2^28");
-    Require(view.box.first[c] >= 0 && view.box.count[c] >= 0 && view.box.first[c] + view.box.count[c] <= size[c],
-            std::string(name) + " holds pixels outside its volume");
-  }
-}
 
 /** Row y, plane z of a box, from its first column on. */
 char *
@@ -113,48 +67,10 @@ struct ResampleTask
   ReadFunction *             read;
   WriteFunction *            write;
   std::size_t                pixelSize; ///< bytes of a pixel of the output
-  AlignedBuffer<char>        outside;
+  std::vector<char>          outside;
   std::unique_ptr<FloatPlan> floats;      ///< null: everything in double
   FloatFunction *            floatKernel; ///< used with floats
 };
-
-BlockMap
-MakeBlockMap(const CompositeMap & map)
-{
-  BlockMap plan;
-  bool     finite = true;
-  for (int i = 0; i < 9; ++i)
-  {
-    plan.A[i] = map.A[i];
-    plan.S[i] = map.S[i];
-    finite = finite && std::isfinite(map.A[i]) && std::isfinite(map.S[i]);
-  }
-  for (int c = 0; c < 3; ++c)
-  {
-    plan.t[c] = map.t[c];
-    finite = finite && std::isfinite(map.t[c]);
-  }
-  Require(finite, "the map of the resampler has an entry that is not finite");
-  return plan;
-}
-
-std::unique_ptr<FloatPlan>
-MakeFloatPlan(const ConstPixelView & image, const CompositeMap & map)
-{
-  auto                    plan = std::make_unique<FloatPlan>();
-  const PixelBox &        box = image.box;
-  VolumeView<const float> held(static_cast<const float *>(image.data), { box.count[0], box.count[1], box.count[2] });
-  held.rowStride = image.rowStride;
-  held.planeStride = image.planeStride;
-  plan->sampler = MakeSamplerPlan(held, "the image to resample", map, {});
-  const std::int64_t size[3] = { image.domain.x, image.domain.y, image.domain.z };
-  for (int c = 0; c < 3; ++c)
-  {
-    plan->first[c] = std::int32_t(box.first[c]);
-    plan->size[c] = std::int32_t(size[c]);
-  }
-  return plan;
-}
 
 ResampleTask
 MakeTask(const ConstPixelView &     image,
@@ -162,21 +78,9 @@ MakeTask(const ConstPixelView &     image,
          const PixelView &          output,
          const ResampleParameters & parameters)
 {
-  RequirePixels(image, "the image to resample");
-  RequirePixels(output, "the output of the resampler");
-  Require(!image.box.IsEmpty(), "the image to resample holds no pixels");
-  Require(image.components == output.components, "the image and the output differ in their number of components");
-  Require(parameters.outside.empty() || parameters.outside.size() == std::size_t(output.components),
-          "the value outside differs from the output in its number of components");
-
-  ResampleTask       task;
-  const std::int64_t size[3] = { image.domain.x, image.domain.y, image.domain.z };
-  for (int c = 0; c < 3; ++c)
-  {
-    task.grid.size[c] = std::int32_t(size[c]);
-    task.grid.first[c] = std::int32_t(image.box.first[c]);
-    task.grid.end[c] = std::int32_t(image.box.first[c] + image.box.count[c]);
-  }
+  CheckResample(image, output, parameters);
+  ResampleTask task;
+  task.grid = MakeBlockGrid(image);
   task.map = MakeBlockMap(map);
   const auto componentSize = WithComponentType(image.type, [](auto t) { return sizeof(t); });
   for (int c = 0; c < image.components; ++c)
@@ -196,24 +100,11 @@ MakeTask(const ConstPixelView &     image,
   });
   task.write =
     WithComponentType(output.type, [](auto t) -> ResampleTask::WriteFunction * { return &WriteBlock<decltype(t)>; });
-  task.pixelSize = std::size_t(output.components) * WithComponentType(output.type, [](auto t) { return sizeof(t); });
-  task.outside = AlignedBuffer<char>(task.pixelSize);
-  std::vector<double> beyond = parameters.outside;
-  beyond.resize(std::size_t(output.components), 0.0);
-  const std::int32_t given = 1;
-  for (int c = 0; c < output.components; ++c)
+  task.pixelSize = PixelSizeOf(output);
+  task.outside = MakeOutsidePixel(output, parameters);
+  if (IsResampledInFloat(image, output, parameters))
   {
-    char * const to = task.outside.Data() + std::size_t(c) * task.pixelSize / std::size_t(output.components);
-    task.write(&beyond[std::size_t(c)], &given, 0, 1, 1, to, to);
-  }
-  if (parameters.outsidePixel)
-  {
-    std::copy_n(static_cast<const char *>(parameters.outsidePixel), task.pixelSize, task.outside.Data());
-  }
-  if (!nearest && image.components == 1 && image.type == PixelComponent::Float && output.type == PixelComponent::Float)
-  {
-    task.floats = MakeFloatPlan(image, map);
-    std::copy_n(task.outside.Data(), sizeof(float), reinterpret_cast<char *>(&task.floats->outside));
+    task.floats = std::make_unique<FloatPlan>(MakeFloatPlan(image, map, task.outside));
     task.floatKernel = FFDP_SELECT_KERNEL(ResampleFloatBlock);
   }
   return task;
@@ -239,7 +130,7 @@ ResampleInDouble(const ResampleTask & task,
   {
     task.read(task.volumes[c], cells, begin, end, values + c * SamplerBlock);
   }
-  task.write(values, cells.inside, begin, end, int(task.volumes.size()), task.outside.Data(), to);
+  task.write(values, cells.inside, begin, end, int(task.volumes.size()), task.outside.data(), to);
 }
 
 void
@@ -418,8 +309,7 @@ Resample(const ConstPixelView &     image,
          const ResampleParameters & parameters,
          unsigned                   threads)
 {
-  RequirePixels(output, "the output of the resampler");
-  RequireFixedGrid(u, output.domain, output.box.first[2], output.box.first[2] + output.box.count[2]);
+  CheckFieldOfResample(u, output);
   ResampleBox(image, map, DisplacementRows(u, nullptr, map), output, parameters, threads);
 }
 

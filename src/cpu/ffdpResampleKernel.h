@@ -22,49 +22,6 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** One voxel, unless it is so near the border that float cannot tell inside from outside, or not finite: those are left
- * to double. */
-FFDP_VOXEL_INLINE bool
-ResampleOneFloat(const FloatPlan & plan, const SamplerPositions & positions, int k, float * value)
-{
-  constexpr float     margin = 1e-3f; // voxels; coordinates are better known than that for displacements below 4000
-  const ImagePlanes & held = plan.sampler.image;
-  std::int32_t        lower[3], upper[3];
-  bool                inside = true, outside = false, isHeld = true;
-  for (int c = 0; c < 3; ++c)
-  {
-    const std::int32_t last = plan.size[c] - 1;
-    const std::int32_t i = positions.index[c][k] + plan.first[c];
-    const float        f = positions.fraction[c][k];
-    inside =
-      inside & (((i >= 0) & (i < last)) | ((i == -1) & (f > 0.5f + margin)) | ((i == last) & (f < 0.5f - margin)));
-    outside = outside | (i < -1) | (i > last) | ((i == -1) & (f < 0.5f - margin)) | ((i == last) & (f > 0.5f + margin));
-    lower[c] = ClampIndex(i, plan.size[c]) - plan.first[c];
-    upper[c] = ClampIndex(i + 1, plan.size[c]) - plan.first[c];
-    isHeld = isHeld & (lower[c] >= 0) & (upper[c] < held.size[c]);
-  }
-  if (outside)
-  {
-    *value = plan.outside;
-    return true;
-  }
-  if (!inside | !isHeld)
-  {
-    return false;
-  }
-  const float fx = positions.fraction[0][k], fy = positions.fraction[1][k], fz = positions.fraction[2][k];
-  float       plane[2];
-  for (int side = 0; side < 2; ++side)
-  {
-    const float * at = held.data + (side ? upper[2] : lower[2]) * held.planeStride;
-    const float * p = at + lower[1] * held.rowStride;
-    const float * q = at + upper[1] * held.rowStride;
-    plane[side] = InterpolateInPlane(p[lower[0]], p[upper[0]], q[lower[0]], q[upper[0]], fx, fy).value;
-  }
-  *value = plane[0] + fz * (plane[1] - plane[0]);
-  return *value - *value == 0.0f;
-}
-
 /** Voxels of the block that starts at column x. Returns how many were not done; done[k] tells which were. */
 inline int
 ResampleFloatBlock(const FloatPlan & plan,
@@ -81,7 +38,7 @@ ResampleFloatBlock(const FloatPlan & plan,
   BlockStart       start = StartBlock(plan.sampler, u, x, y, z, count, copy);
   for (int c = 0; c < 3; ++c)
   {
-    start.index[c] -= plan.first[c]; // whole voxels: the fraction does not depend on the box of the image
+    start.index[c] -= plan.box.first[c]; // whole voxels: the fraction does not depend on the box of the image
   }
   int left = 0;
 #if FFDP_ISA_AVX2
@@ -104,7 +61,7 @@ ResampleFloatBlock(const FloatPlan & plan,
       {
         for (int i = k; i < end; ++i)
         {
-          done[i] = ResampleOneFloat(plan, positions, i, values + i);
+          done[i] = ResampleInFloat(plan.sampler.image, plan.box, PositionAt(positions, i), values + i);
           left += !done[i];
         }
         continue;
@@ -147,7 +104,7 @@ ResampleFloatBlock(const FloatPlan & plan,
   LocateBlock(plan.sampler.map, start, count, positions);
   for (int k = 0; k < count; ++k)
   {
-    done[k] = ResampleOneFloat(plan, positions, k, values + k);
+    done[k] = ResampleInFloat(plan.sampler.image, plan.box, PositionAt(positions, k), values + k);
     left += !done[k];
   }
   return left;

@@ -18,35 +18,15 @@
 #ifndef ffdpResamplePixels_h
 #define ffdpResamplePixels_h
 
+#include "ffdpResampleTerms.h"
 #include "ffdpSamplerPlan.h"
-#include "ffdpVoxelInline.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 /** Pixels of any type, cast from double and written. */
 namespace ffdp
 {
-
-/** As itk::ResampleImageFilter casts: cut to the range of the type, integers towards zero. */
-template <typename T>
-FFDP_VOXEL_INLINE T
-CastComponent(double value)
-{
-  if (std::is_same<T, double>::value)
-  {
-    return T(value);
-  }
-  constexpr T lowest = std::numeric_limits<T>::lowest();
-  constexpr T highest = std::numeric_limits<T>::max();
-  if (std::is_integral<T>::value && value != value)
-  {
-    return T(0);
-  }
-  return value <= double(lowest) ? lowest : (value >= double(highest) ? highest : T(value));
-}
 
 /** Writes voxels [begin, end) of a block; `to` is where voxel `begin` goes. Component c of voxel k is
  * values[c * SamplerBlock + k]. */

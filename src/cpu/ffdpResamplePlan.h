@@ -29,10 +29,8 @@ namespace ffdp
 /** Floats that are resampled in float where their cell is inside the image. */
 struct FloatPlan
 {
-  SamplerPlan  sampler; ///< its image is the box at hand
-  std::int32_t first[3];
-  std::int32_t size[3]; ///< of the whole image
-  float        outside;
+  SamplerPlan sampler; ///< its image is the box at hand
+  FloatBox    box;
 };
 
 /** Where the displacements of a row come from. */
@@ -79,8 +77,8 @@ private:
 
 /** Columns before the first one of a box are computed, too, back to the beginning of the block: then what a column gets
  * does not depend on the box. */
-inline std::int64_t
-FirstOfBlock(std::int64_t x)
+FFDP_VOXEL_INLINE std::int64_t
+                  FirstOfBlock(std::int64_t x)
 {
   return x / SamplerBlock * SamplerBlock;
 }

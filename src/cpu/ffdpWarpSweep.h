@@ -18,6 +18,7 @@
 #ifndef ffdpWarpSweep_h
 #define ffdpWarpSweep_h
 
+#include "ffdpBlockMarks.h"
 #include "ffdpCheck.h"
 #include "ffdpComposition.h"
 
@@ -47,8 +48,9 @@ struct WarpSweep
 
   /** Instead of output: -|v(x) + u(x + step v(x))|, but 0 for voxels that are, or get, nearer than `margin` to the
    * border of the grid. */
-  VolumeView<float> error;
-  int               margin = 0;
+  VolumeView<float>  error;
+  int                margin = 0;
+  const BlockMarks * marks = nullptr; ///< the blocks where this is computed; elsewhere 0
 
   /** Where there is no v to read: writes the three components of its row y of plane z. */
   std::function<void(std::int64_t y, std::int64_t z, float * const * rows)> provide;
@@ -81,6 +83,7 @@ struct WarpPlane
   float *               error = nullptr; ///< row 0; instead of output
   std::int64_t          errorRowStride = 0;
   int                   margin = 0;
+  const std::uint8_t *  marks = nullptr; ///< of the blocks of this plane; null: all are computed
 
   static constexpr int PackedFloats = 4;
   std::int64_t

@@ -245,8 +245,10 @@ WarpRows(const WarpPlane & plane, WarpRowsResult & result)
 inline void
 ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
 {
-  const AxisRange  zs = RangeInside(int(plane.z), int(plane.domain.z), plane.margin);
-  const float      step = plane.step;
+  const AxisRange zs = RangeInside(int(plane.z), int(plane.domain.z), plane.margin);
+  const float     step = plane.step;
+  const auto      blocksInRow = (plane.domain.x + BlockMarks::Width - 1) / BlockMarks::Width;
+  static_assert(WarpBlock == BlockMarks::Width, "a block of a row is marked or not");
   WarpBlockSamples block;
   const auto &     v = block.v;
   const auto &     sample = block.sample;
@@ -256,6 +258,15 @@ ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
     for (std::int64_t firstX = 0; firstX < plane.domain.x; firstX += WarpBlock)
     {
       const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
+      float * __restrict out = plane.error + y * plane.errorRowStride + firstX;
+      if (plane.marks && plane.marks[y / BlockMarks::Height * blocksInRow + firstX / BlockMarks::Width] == 0)
+      {
+        for (int i = 0; i < count; ++i)
+        {
+          out[i] = 0.0f;
+        }
+        continue;
+      }
       SampleBlock(plane, firstX, y, count, result, block);
       const AxisRange xs = RangeInside(int(firstX), int(plane.domain.x), plane.margin);
       float           squared[WarpBlock] = {};
@@ -270,7 +281,6 @@ ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
         squared[i] = counts ? residual : 0.0f;
       }
       result.residual = LargestFinite(squared, WarpBlock, result.residual);
-      float * __restrict out = plane.error + y * plane.errorRowStride + firstX;
       FFDP_SIMD
       for (int i = 0; i < count; ++i)
       {

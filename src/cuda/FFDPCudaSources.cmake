@@ -19,6 +19,7 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaMutualInformationGradient.cu
   ffdpCudaOldPlanes.cu
   ffdpCudaRadixSort.cu
+  ffdpCudaResample.cu
   ffdpCudaSampler.cu
   ffdpCudaSamplerAdjoint.cu
   ffdpCudaSamplerBackward.cu

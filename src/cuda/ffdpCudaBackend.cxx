@@ -27,7 +27,9 @@
 #include "ffdpCudaJacobian.h"
 #include "ffdpCudaLocalCorrelation.h"
 #include "ffdpCudaMeanSquares.h"
+#include "ffdpCudaMemory.h"
 #include "ffdpCudaMutualInformation.h"
+#include "ffdpCudaResample.h"
 #include "ffdpCudaSampler.h"
 #include "ffdpCudaStatistics.h"
 #include "ffdpCudaVoxelwise.h"
@@ -68,7 +70,7 @@ public:
   std::int64_t
   FewVoxels() const override
   {
-    return 1 << 21; // a launch takes microseconds, in which a GPU reads megabytes
+    return cuda::FewVoxels;
   }
 
   void *
@@ -158,6 +160,25 @@ public:
                 const SamplerParameters &       parameters) override
   {
     cuda::SampleAdjoint(m_Device, outputGradient, map, u, imageGradient, parameters);
+  }
+
+  void
+  Resample(const ConstPixelView &     image,
+           const CompositeMap &       map,
+           const WarpInput &          u,
+           const PixelView &          output,
+           const ResampleParameters & parameters) override
+  {
+    cuda::Resample(m_Device, image, map, u, output, parameters);
+  }
+  void
+  ResampleChain(const ConstPixelView &     image,
+                const CompositeMap &       map,
+                const WarpChain &          chain,
+                const PixelView &          output,
+                const ResampleParameters & parameters) override
+  {
+    cuda::ResampleChain(m_Device, image, map, chain, output, parameters);
   }
 
   LocalCorrelationResult
@@ -323,9 +344,19 @@ public:
                const WarpView<const float> & w,
                float                         boundAlongZ,
                int                           margin,
-               const VolumeView<float> &     error) override
+               const VolumeView<float> &     error,
+               const BlockMarks *            marks) override
   {
-    return cuda::InverseError(m_Device, u, w, boundAlongZ, margin, error);
+    return cuda::InverseError(m_Device, u, w, boundAlongZ, margin, error, marks);
+  }
+  void
+  MarkInverseErrors(const VolumeView<const float> & error,
+                    const WarpView<const float> &   w,
+                    float                           longest,
+                    BlockMarks &                    own,
+                    BlockMarks &                    reached) override
+  {
+    cuda::MarkInverseErrors(m_Device, error, w, longest, own, reached);
   }
   JacobianResult
   JacobianDeterminant(const WarpView<const float> & warp,

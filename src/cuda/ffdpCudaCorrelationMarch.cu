@@ -18,6 +18,7 @@
 #include "ffdpCudaCorrelationMarch.h"
 
 #include "ffdpCudaCorrelationColumns.h"
+#include "ffdpCudaMemory.h"
 #include "ffdpCudaWarpSum.h"
 
 /** Box windows of radius r = 1 to 4, marching along z.
@@ -41,8 +42,8 @@ namespace cuda
 namespace
 {
 
-constexpr int Columns = 32; // that a block reads
-constexpr int Rows = 20;
+constexpr int Columns = MarchColumns;
+constexpr int Rows = MarchRows;
 constexpr int Warps = Rows / 2;
 
 /** Sums over the windows that start at this lane, in the rows from `first` and in those from the next. */

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCudaInverse.h"
 
+#include "ffdpBlockMarksTerms.h"
 #include "ffdpCudaComposition.h"
 #include "ffdpCudaWarpSweep.h"
 #include "ffdpInverseArguments.h"
@@ -29,6 +30,9 @@
  * RefineInverse: 41 bytes per voxel (u, w read and written, an error, a mark), and arithmetic in double that outweighs
  * them by far; reads of u are as scattered as the steps. Rows of 128 voxels: neighbors have similar ways to
  * go, and 128 leaves each thread the registers that a matrix and two vectors of doubles need.
+ *
+ * InverseError: 28 bytes per voxel of marked blocks (u, w, the error), 4 of others. MarkInverseErrors: 4 bytes per
+ * voxel, and w where an error is large; threads that mark the same block write the same byte.
  *
  * On the processor a voxel that fails may start again from the neighbors on its left and above, as they are when they
  * are done. All first attempts are independent of each other, and so are the second ones of voxels on one diagonal
@@ -197,6 +201,43 @@ __launch_bounds__(DiagonalBlock, FewestDiagonalBlocks) RefineFromNeighborsKernel
   RaiseToLargest(worst, largest);
 }
 
+/** Marks on the device; none stands for all blocks. */
+struct DeviceMarks
+{
+  Extent               blocks;
+  const std::uint8_t * marks;
+
+  __device__ bool
+  At(std::int64_t x, std::int64_t y, std::int64_t z) const
+  {
+    return !marks ||
+           marks[(z / BlockMarks::Depth * blocks.y + y / BlockMarks::Height) * blocks.x + x / BlockMarks::Width] != 0;
+  }
+};
+
+__global__ void
+__launch_bounds__(RowBlockWidth) MarkErrorsKernel(VolumeView<const float> error,
+                                                  WarpView<const float>   w,
+                                                  float                   longest,
+                                                  Extent                  blocks,
+                                                  std::uint8_t *          own,
+                                                  std::uint8_t *          reached)
+{
+  ForEachVoxel(w, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+    if (error.Row(y, z)[x] < -longest)
+    {
+      const std::int64_t offset = (z - w.firstPlane) * w.planeStride + y * w.rowStride + x;
+      MarkAround(float(x), float(y), float(z), w.domain, blocks, own);
+      MarkAround(float(x) + w.component[0][offset],
+                 float(y) + w.component[1][offset],
+                 float(z) + w.component[2][offset],
+                 w.domain,
+                 blocks,
+                 reached);
+    }
+  });
+}
+
 /** A WarpSweep that leaves only the length of its residuals. Raises largest[0] to the largest finite |w_z|, and
  * largest[1] to the largest squared residual that counts. */
 __global__ void
@@ -204,6 +245,7 @@ __launch_bounds__(SweepBlockWidth * SweepBlockHeight) InverseErrorKernel(OldPlan
                                                                          GivenVectors      w,
                                                                          float             boundAlongZ,
                                                                          int               margin,
+                                                                         DeviceMarks       marks,
                                                                          VolumeView<float> error,
                                                                          unsigned *        largest)
 {
@@ -217,6 +259,11 @@ __launch_bounds__(SweepBlockWidth * SweepBlockHeight) InverseErrorKernel(OldPlan
     const AxisRange ys = RangeAround(int(y), int(domain.y), 0), ysInside = RangeInside(int(y), int(domain.y), margin);
     for (std::int64_t z = w.v.firstPlane + blockIdx.y; z < w.v.EndPlane(); z += gridDim.y)
     {
+      if (!marks.At(x, y, z))
+      {
+        error.Row(y, z)[x] = 0.0f;
+        continue;
+      }
       float v[3];
       w.At(x, y, z, v);
       const AxisRange zs = RangeAround(int(z), int(domain.z), 0);
@@ -308,19 +355,22 @@ InverseError(Device &                      device,
              const WarpView<const float> & w,
              float                         boundAlongZ,
              int                           margin,
-             const VolumeView<float> &     error)
+             const VolumeView<float> &     error,
+             const BlockMarks *            marks)
 {
   CheckInverseError(u, w, error);
   if (w.planes == 0)
   {
     return 0;
   }
-  WarpSweep sweep = DescribeInverseError(u, w, margin, error);
+  WarpSweep sweep = DescribeInverseError(u, w, margin, error, marks);
   sweep.boundAlongZ = boundAlongZ >= 0 ? boundAlongZ : LargestMagnitude(device, w.Component(2));
   CheckSweep(sweep);
   OldPlanes planes;
   planes.field = u;
-  const FloatMaxima largest(device, 2);
+  const DeviceBuffer<std::uint8_t> bytes(device, marks ? marks->marks : std::vector<std::uint8_t>());
+  const DeviceMarks                onDevice{ marks ? marks->blocks : Extent{}, bytes.Data() };
+  const FloatMaxima                largest(device, 2);
   Launch(device,
          ShapeOfSweep(device, w.domain, w.planes),
          InverseErrorKernel,
@@ -328,11 +378,39 @@ InverseError(Device &                      device,
          GivenVectors{ w },
          sweep.boundAlongZ,
          margin,
+         onDevice,
          error,
          largest.Bits());
   const std::vector<float> found = largest.ToHost();
   CheckBound(found[0], sweep.boundAlongZ);
   return std::sqrt(found[1]);
+}
+
+void
+MarkInverseErrors(Device &                        device,
+                  const VolumeView<const float> & error,
+                  const WarpView<const float> &   w,
+                  float                           longest,
+                  BlockMarks &                    own,
+                  BlockMarks &                    reached)
+{
+  CheckMarks(error, w, own, reached);
+  if (w.planes == 0)
+  {
+    return;
+  }
+  const DeviceBuffer<std::uint8_t> ownBytes(device, own.marks), reachedBytes(device, reached.marks);
+  Launch(device,
+         FewRowsOf(device, w),
+         MarkErrorsKernel,
+         error,
+         w,
+         longest,
+         own.blocks,
+         ownBytes.Data(),
+         reachedBytes.Data());
+  own.marks = ownBytes.ToHost();
+  reached.marks = reachedBytes.ToHost();
 }
 
 } // namespace cuda

@@ -49,7 +49,17 @@ InverseError(Device &                      device,
              const WarpView<const float> & w,
              float                         boundAlongZ,
              int                           margin,
-             const VolumeView<float> &     error);
+             const VolumeView<float> &     error,
+             const BlockMarks *            marks);
+
+/** Extra memory: the marks. */
+void
+MarkInverseErrors(Device &                        device,
+                  const VolumeView<const float> & error,
+                  const WarpView<const float> &   w,
+                  float                           longest,
+                  BlockMarks &                    own,
+                  BlockMarks &                    reached);
 
 } // namespace cuda
 } // namespace ffdp

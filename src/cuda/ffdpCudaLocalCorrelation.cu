@@ -20,6 +20,7 @@
 #include "ffdpCudaCorrelationMarch.h"
 #include "ffdpCudaCorrelationTile.h"
 #include "ffdpCudaMaskCount.h"
+#include "ffdpCudaMemory.h"
 #include "ffdpLocalCorrelationPlan.h"
 
 #include <algorithm>
@@ -87,31 +88,11 @@ private:
   DeviceBuffer<float> m_Floats;
 };
 
-/** How many planes go through the kernels at a time. No result depends on it. */
-struct Batches
-{
-  std::int64_t planes;         ///< of a batch
-  std::int64_t planesPerBlock; ///< that a block marches through
-  std::int64_t most;           ///< planes of terms that a batch computes, or that its gradient looks at
-
-  Batches(const Device & device, const CorrelationLaunch & launch)
-  {
-    const std::int64_t radius = launch.task.radius[2];
-    const std::int64_t shortest = 2 * (radius + 1); // a march reads 2 r planes before its first
-    const std::int64_t marches = (2 * device.Multiprocessors() + launch.tiles - 1) / launch.tiles;
-    const std::int64_t window = launch.task.exact ? 2 * shortest : 64;
-    const std::int64_t owned = launch.endOwned - launch.firstOwned;
-    planes = std::min(owned, std::max(window, marches * shortest));
-    planesPerBlock = std::max(shortest, (planes + marches - 1) / marches);
-    most = planes + (launch.task.exact ? 2 * radius : 0);
-  }
-};
-
 /** One evaluation: buffers of a batch, and the stages. */
 class CorrelationRun
 {
 public:
-  CorrelationRun(Device & device, const CorrelationLaunch & launch, bool march, const Batches & batches)
+  CorrelationRun(Device & device, const CorrelationLaunch & launch, bool march, const CorrelationBatches & batches)
     : m_Device(device)
     , m_Launch(launch)
     , m_March(march)
@@ -258,7 +239,9 @@ LocalCorrelation(Device &                               device,
   launch.tiles = launch.tilesX * BlocksFor(size.y, launch.tileHeight);
 
   const DeviceWeights onDevice(device, weights, launch.task);
-  result.planeSums = CorrelationRun(device, launch, march, Batches(device, launch)).Run();
+  const CorrelationBatches batches(
+    device.Multiprocessors(), launch.tiles, launch.task.radius[2], launch.task.exact, planes);
+  result.planeSums = CorrelationRun(device, launch, march, batches).Run();
   result.planeCounts = counts.PerPlane();
   return result;
 }

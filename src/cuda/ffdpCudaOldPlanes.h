@@ -18,6 +18,7 @@
 #ifndef ffdpCudaOldPlanes_h
 #define ffdpCudaOldPlanes_h
 
+#include "ffdpCudaMemory.h"
 #include "ffdpCudaRows.h"
 
 #include <algorithm>
@@ -37,15 +38,6 @@ __device__ T *
 PointerOf(T * const (&pointers)[3], unsigned c)
 {
   return c == 0 ? pointers[0] : (c == 1 ? pointers[1] : pointers[2]);
-}
-
-/** What the planes of a group may take: enough to fill a device, so that small volumes are done at once. */
-constexpr std::size_t DefaultGroupBytes = std::size_t(64) << 20;
-
-inline std::int64_t
-PlanesPerGroup(std::int64_t planes, std::int64_t bytesPerPlane, std::size_t groupBytes)
-{
-  return std::max<std::int64_t>(1, std::min(planes, std::int64_t(groupBytes) / bytesPerPlane));
 }
 
 /** Old planes as kernels see them: copies of [copiedFirst, copiedEnd), and the field itself for the others. */

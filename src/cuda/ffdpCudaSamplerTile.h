@@ -135,7 +135,25 @@ struct BlockStep
   }
 };
 
-/** The position of voxel (x, y, z), whose block begins at start[0..2]. */
+/** The position of a voxel with displacement d, whose block begins at start[0..2]. */
+__device__ inline CellPosition
+Locate(const MapTerms & map, const float (&d)[3], const AxisPosition * start, const BlockStep & step)
+{
+  CellPosition position;
+  for (int c = 0; c < 3; ++c)
+  {
+    const float * S = map.S + 3 * c;
+    const float   displacement = map.plain ? d[c] : AddThreeProducts(S[0], d[0], S[1], d[1], S[2], d[2]);
+    const float   within = start[c].fraction + step.axis[c].fraction;
+
+    const AxisPosition p = LocateOnAxis(start[c].index + step.axis[c].index, within + displacement);
+    position.index[c] = p.index;
+    position.fraction[c] = p.fraction;
+  }
+  return position;
+}
+
+/** The position of voxel (x, y, z). */
 template <typename T>
 __device__ CellPosition
 Locate(const MapTerms &          map,
@@ -151,34 +169,23 @@ Locate(const MapTerms &          map,
   {
     d[c] = ReadComponent(u, c, x, y, z);
   }
-  CellPosition position;
-  for (int c = 0; c < 3; ++c)
-  {
-    const float * S = map.S + 3 * c;
-    const float   displacement = map.plain ? d[c] : AddThreeProducts(S[0], d[0], S[1], d[1], S[2], d[2]);
-    const float   within = start[c].fraction + step.axis[c].fraction;
-
-    const AxisPosition p = LocateOnAxis(start[c].index + step.axis[c].index, within + displacement);
-    position.index[c] = p.index;
-    position.fraction[c] = p.fraction;
-  }
-  return position;
+  return Locate(map, d, start, step);
 }
 
-/** Calls body(x, y, z, position) for the voxels of this thread, and endOfPlane(z) in all threads of the block when
- * those of a plane are done. */
-template <typename T, typename TBody, typename TEndOfPlane>
+/** Calls body(x, y, z, start, step) for the voxels of this thread, from column `firstBlock` on, which is a multiple of
+ * SamplerBlock, and endOfPlane(z) in all threads of the block when those of a plane are done. */
+template <typename TBody, typename TEndOfPlane>
 __device__ void
-ForEachPosition(const SamplerBox &        box,
-                const MapTerms &          map,
-                const WarpView<const T> & u,
-                const TBody &             body,
-                const TEndOfPlane &       endOfPlane)
+ForEachVoxelOfTiles(const SamplerBox &  box,
+                    const MapTerms &    map,
+                    std::int64_t        firstBlock,
+                    const TBody &       body,
+                    const TEndOfPlane & endOfPlane)
 {
   __shared__ AxisPosition start[SamplerTileRows][3];
 
   const int          k = int(threadIdx.x);
-  const std::int64_t begin = std::int64_t(blockIdx.x) * SamplerBlock;
+  const std::int64_t begin = firstBlock + std::int64_t(blockIdx.x) * SamplerBlock;
   const std::int64_t tileStep = std::int64_t(gridDim.y) * SamplerTileRows;
   const BlockStep    step(map);
   for (std::int64_t z = box.firstPlane + blockIdx.z; z < box.endPlane; z += gridDim.z)
@@ -193,12 +200,38 @@ ForEachPosition(const SamplerBox &        box,
       __syncthreads();
       for (int row = 0; row < SamplerTileRows && y + row < box.endRow && begin + k < box.width; ++row)
       {
-        body(begin + k, y + row, z, Locate(map, u, start[row], step, begin + k, y + row, z));
+        body(begin + k, y + row, z, start[row], step);
       }
       __syncthreads(); // the next tile has other starts
     }
     endOfPlane(z);
   }
+}
+
+template <typename TBody>
+__device__ void
+ForEachVoxelOfTiles(const SamplerBox & box, const MapTerms & map, std::int64_t firstBlock, const TBody & body)
+{
+  ForEachVoxelOfTiles(box, map, firstBlock, body, [](std::int64_t) {});
+}
+
+/** Calls body(x, y, z, position) for the voxels of this thread, and endOfPlane(z) as above. */
+template <typename T, typename TBody, typename TEndOfPlane>
+__device__ void
+ForEachPosition(const SamplerBox &        box,
+                const MapTerms &          map,
+                const WarpView<const T> & u,
+                const TBody &             body,
+                const TEndOfPlane &       endOfPlane)
+{
+  ForEachVoxelOfTiles(
+    box,
+    map,
+    0,
+    [&](std::int64_t x, std::int64_t y, std::int64_t z, const AxisPosition * start, const BlockStep & step) {
+      body(x, y, z, Locate(map, u, start, step, x, y, z));
+    },
+    endOfPlane);
 }
 
 template <typename T, typename TBody>

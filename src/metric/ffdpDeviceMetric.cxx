@@ -108,6 +108,12 @@ DeviceMetric::DeviceMetric(std::shared_ptr<Backend> backend)
 
 DeviceMetric::~DeviceMetric() = default;
 
+const Backend &
+DeviceMetric::GetBackend() const
+{
+  return m_Implementation->GetBackend();
+}
+
 std::uint64_t
 DeviceMetric::UploadedImageBytes() const
 {

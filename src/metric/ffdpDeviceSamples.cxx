@@ -19,6 +19,7 @@
 
 #include "ffdpCheck.h"
 #include "ffdpDeviceMetric.h"
+#include "ffdpDeviceWarp.h"
 #include "ffdpMetricPlanes.h"
 
 #include <limits>
@@ -53,28 +54,15 @@ IsDense(const TView & view)
   return view.rowStride == view.domain.x && view.planeStride == view.domain.x * view.domain.y;
 }
 
-/** A copy of a warp in its own layout; the view of it. */
+/** A copy of a warp; the view of it. */
 template <typename T>
 WarpView<const T>
 CopyWarp(Backend & backend, const WarpView<const T> & host, DeviceArray<T> & copy)
 {
-  WarpView<const T> view = host;
-  const bool        planar = host.elementStride == 1;
-  // Components of a planar warp lie anywhere; those of an interleaved one are in one piece.
-  const std::int64_t count = (host.planes - 1) * host.planeStride + (host.domain.y - 1) * host.rowStride +
-                             (host.domain.x - 1) * host.elementStride + 1;
-  const std::int64_t piece = planar ? count : count + host.elementStride - 1;
-  copy = DeviceArray<T>(backend, planar ? 3 * piece : piece);
-  for (int c = 0; c < 3; ++c)
-  {
-    if (host.component[c] && (planar || c == 0))
-    {
-      backend.CopyFromHost(copy.Data() + c * piece, host.component[c], std::size_t(piece) * sizeof(T));
-    }
-    const std::int64_t offset = planar ? c * piece : c;
-    view.component[c] = host.component[c] ? copy.Data() + offset : nullptr;
-  }
-  return view;
+  const DeviceWarp<T> layout(host);
+  copy = DeviceArray<T>(backend, layout.Count());
+  layout.Upload(backend, copy.Data());
+  return layout.View(copy.Data());
 }
 
 /** From planar floats to the layout that the caller wants, for some planes. */
@@ -102,72 +90,59 @@ ScatterVectors(const std::vector<float> & planar, const WarpView<T> & to, std::i
 
 } // namespace
 
-DeviceImageCache::Key
+DeviceCopies::Key
 DeviceImageCache::KeyOfImage(const MetricImage & image)
 {
-  return { image.image.floats.data, image.version, image.image.floats.domain.Voxels() };
+  return { image.image.floats.data, image.version, image.image.floats.domain.Voxels() * std::int64_t(sizeof(float)) };
 }
 
-DeviceImageCache::Key
+DeviceCopies::Key
 DeviceImageCache::KeyOfMask(const MetricImage & image)
 {
-  return { image.mask.data, image.maskVersion, image.mask.domain.Voxels() };
+  return { image.mask.data, image.maskVersion, image.mask.domain.Voxels() * std::int64_t(sizeof(float)) };
 }
 
 void
 DeviceImageCache::Hold(const MetricImage & fixed, const MetricImage & moving)
 {
-  Copies kept;
-  this->Keep(fixed, kept);
-  this->Keep(moving, kept);
-  m_Copies = std::move(kept);
+  m_Copies.KeepOnly({ KeyOfImage(fixed), KeyOfMask(fixed), KeyOfImage(moving), KeyOfMask(moving) });
+  this->Hold(fixed);
+  this->Hold(moving);
 }
 
 void
-DeviceImageCache::Keep(const MetricImage & image, Copies & kept)
+DeviceImageCache::Hold(const MetricImage & image)
 {
-  const auto keep = [&](const Key & key, const auto & view, bool asItIs) {
-    auto known = m_Copies.find(key);
-    if (known != m_Copies.end() && std::get<1>(key) != 0)
-    {
-      kept.insert(m_Copies.extract(known));
-      return;
-    }
-    if (kept.count(key) > 0)
-    {
-      return;
-    }
-    const std::int64_t voxels = std::get<2>(key);
-    DeviceArray<float> copy(m_Backend, voxels);
-    if (asItIs)
-    {
-      m_Backend.CopyFromHost(copy.Data(), view.data, std::size_t(voxels) * sizeof(float));
-    }
-    else
-    {
-      m_Backend.CopyFromHost(copy.Data(), Pack(view).data(), std::size_t(voxels) * sizeof(float));
-    }
-    m_UploadedBytes += std::uint64_t(voxels) * sizeof(float);
-    kept.emplace(key, std::move(copy));
+  const auto holdPacked = [this](const DeviceCopies::Key & key, const auto & view) {
+    m_Copies.Hold(key,
+                  [&](void * to) { m_Backend.CopyFromHost(to, Pack(view).data(), std::size_t(std::get<2>(key))); });
   };
-  keep(KeyOfImage(image), image.image.floats, IsDense(image.image.floats));
+  if (IsDense(image.image.floats))
+  {
+    m_Copies.Hold(KeyOfImage(image));
+  }
+  else
+  {
+    holdPacked(KeyOfImage(image), image.image.floats);
+  }
   if (image.mask)
   {
-    keep(KeyOfMask(image), image.mask, false);
+    holdPacked(KeyOfMask(image), image.mask);
   }
 }
 
 VolumeView<const float>
 DeviceImageCache::ImageOf(const MetricImage & image) const
 {
-  return { m_Copies.at(KeyOfImage(image)).Data(), image.image.floats.domain };
+  return { static_cast<const float *>(m_Copies.Get(KeyOfImage(image))), image.image.floats.domain };
 }
 
 VolumeView<const float>
 DeviceImageCache::MaskOf(const MetricImage & image) const
 {
-  return image.mask ? VolumeView<const float>(m_Copies.at(KeyOfMask(image)).Data(), image.mask.domain)
-                    : VolumeView<const float>();
+  return image.mask
+           ? VolumeView<const float>(static_cast<const float *>(m_Copies.Get(KeyOfMask(image))), image.mask.domain)
+           : VolumeView<const float>();
 }
 
 DeviceSamples::DeviceSamples(Backend &             backend,

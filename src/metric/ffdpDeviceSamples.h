@@ -19,21 +19,21 @@
 #define ffdpDeviceSamples_h
 
 #include "ffdpDeviceArray.h"
+#include "ffdpDeviceCopies.h"
 #include "ffdpImageMetric.h"
 
-#include <map>
-#include <tuple>
 #include <vector>
 
 namespace ffdp
 {
 
-/** Images and masks on a device, by the memory of the host that they are copies of, and its version. */
+/** Images and masks on a device, as floats. */
 class DeviceImageCache
 {
 public:
   explicit DeviceImageCache(Backend & backend)
     : m_Backend(backend)
+    , m_Copies(backend)
   {}
 
   /** Copies of these images and masks are there afterwards, and no others. */
@@ -50,23 +50,19 @@ public:
   std::uint64_t
   UploadedBytes() const
   {
-    return m_UploadedBytes;
+    return m_Copies.UploadedBytes();
   }
 
 private:
-  using Key = std::tuple<const void *, std::uint64_t, std::int64_t>; ///< memory, version, voxels
-  using Copies = std::map<Key, DeviceArray<float>>;
-
-  static Key
+  static DeviceCopies::Key
   KeyOfImage(const MetricImage & image);
-  static Key
+  static DeviceCopies::Key
   KeyOfMask(const MetricImage & image);
   void
-  Keep(const MetricImage & image, Copies & kept);
+  Hold(const MetricImage & image);
 
-  Backend &     m_Backend;
-  Copies        m_Copies;
-  std::uint64_t m_UploadedBytes = 0;
+  Backend &    m_Backend;
+  DeviceCopies m_Copies;
 };
 
 /** A few planes of both images, sampled on the grid, on a device: what MetricPlanes is on the processor. */

@@ -197,6 +197,7 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab 
   constexpr int         CheapIterations = 5; // enough for most voxels; the rest is refined one by one
   InverseStepParameters step;
   InverseRefinement     refinement;
+  refinement.tolerance = 0.01f; // voxels; between them far more is lost
   step.boundAlongZ = refinement.boundAlongZ = BoundAlongZ(backend, communicator, u);
   u = WithHalo(backend, communicator, std::move(u), CompositionHalo(step.boundAlongZ));
 
@@ -210,7 +211,7 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab 
     const Extent & domain = u.Domain();
     const int      everywhere = -int(std::max({ domain.x, domain.y, domain.z }));
     const Slab     error(backend, communicator, domain, 1);
-    backend.InverseError(u.Warp(), inverse.Warp(), step.boundAlongZ, everywhere, error.OwnedVolume());
+    backend.InverseError(u.Warp(), inverse.Warp(), step.boundAlongZ, everywhere, error.OwnedVolume(), nullptr);
     residual = backend.RefineInverse(u.Warp(), inverse.Warp(), error.OwnedVolume(), refinement);
   }
   communicator.Maximum(&residual, 1);

@@ -51,4 +51,10 @@ MakeBackend(const std::string & text, unsigned threads)
   return name.cuda ? MakeCudaBackend(std::max(0, name.index)) : MakeCpuBackend(threads);
 }
 
+std::shared_ptr<Backend>
+MakeDeviceBackend(const std::string & name)
+{
+  return ParseDeviceName(name).cuda ? MakeBackend(name) : nullptr;
+}
+
 } // namespace ffdp

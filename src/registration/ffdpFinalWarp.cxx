@@ -115,9 +115,10 @@ Unfold(Backend &            backend,
   }
 }
 
-/** Makes a warp u and its inverse w agree in both orders. w is exact at its voxels. Between them it is interpolated,
- * and where u squeezes many voxels into one, that is too coarse for points that come from u. So both are moved a
- * little: each to what the other one, as it is interpolated, asks for; and where this does not help, they are ironed.
+/** Makes a warp u and its inverse w agree in both orders. w is nearly exact at its voxels. Between them it is
+ * interpolated, and where u squeezes many voxels into one, that is too coarse for points that come from u. So both are
+ * moved a little: each to what the other one, as it is interpolated, asks for; and where this does not help, they are
+ * ironed.
  */
 class Reconciliation
 {
@@ -141,9 +142,17 @@ public:
     bool done = false;
     for (int pass = 0; pass <= InversePasses && !done; ++pass)
     {
+      const bool lookedAtMarks = m_LooksAtMarks;
       done = this->Pass(pass < InversePasses);
+      if (lookedAtMarks && (done || pass == InversePasses))
+      {
+        m_LooksAtMarks = false;
+        m_Result.inverseResidual = std::max(this->MeasureError(m_W, m_U), this->MeasureError(m_U, m_W));
+        done = m_Result.inverseResidual <= double(LargestError);
+      }
       report(m_Result.inverseResidual);
     }
+    m_LooksAtMarks = false;
     if (m_Result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
     {
       Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
@@ -157,26 +166,55 @@ private:
   bool
   Pass(bool mayIron)
   {
-    this->DrawCloser(m_W, m_U); // the warp first: w, being exact, has nothing to come to
+    this->DrawCloser(m_W, m_U); // the warp first: w, being nearly exact, has nothing to come to
     this->DrawCloser(m_U, m_W);
     MeasureFolds(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
+    BlockMarks   marksOfU(m_U.Domain()), marksOfW(m_U.Domain()); // where this pass irons
     const double forward = this->MeasureError(m_W, m_U);
     if (forward > double(LargestError) && mayIron)
     {
+      this->Mark(m_U, marksOfU, marksOfW);
       m_Result.ironed = std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, m_Measure, -LargestError));
     }
     const double backward = this->MeasureError(m_U, m_W); // of a warp that was ironed: so both are, at the same places
     if (backward > double(LargestError) && mayIron)
     {
+      this->Mark(m_W, marksOfW, marksOfU);
       Iron(m_Backend, m_Communicator, m_W, m_Measure, -LargestError);
     }
     m_Result.inverseResidual = std::max(forward, backward);
+    m_MarksOfU = this->OfAllRanks(std::move(marksOfU));
+    m_MarksOfW = this->OfAllRanks(std::move(marksOfW));
+    m_LooksAtMarks = true;
     const bool folded = m_Result.smallestJacobian < LeastJacobian;
     if (folded && mayIron)
     {
       Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
+      m_LooksAtMarks = false;
     }
     return !folded && m_Result.inverseResidual <= double(LargestError);
+  }
+
+  /** Marks where the errors of a warp, which are measured, are too large, and what they reach in the other one. */
+  void
+  Mark(const Slab & warp, BlockMarks & own, BlockMarks & reached)
+  {
+    if (!warp.IsEmpty())
+    {
+      m_Backend.MarkInverseErrors(m_Measure.OwnedVolume(), warp.OwnedWarp(), LargestError, own, reached);
+    }
+  }
+
+  BlockMarks
+  OfAllRanks(BlockMarks marks)
+  {
+    std::vector<std::int64_t> counts(marks.marks.begin(), marks.marks.end());
+    m_Communicator.Sum(counts.data(), counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i)
+    {
+      marks.marks[i] = counts[i] > 0 ? 1 : 0;
+    }
+    return marks;
   }
 
   /** Moves the voxels of `w` whose error is above the usual just as far as that. */
@@ -197,13 +235,18 @@ private:
     w.RefreshHalo(m_Backend, m_Communicator);
   }
 
-  /** Finds the error w + u(x + w) in all owned planes, and its largest length in all of all ranks. */
+  /** Finds the error w + u(x + w) in all owned planes (or where it may have changed since all were looked at), and its
+   * largest length in all of all ranks. */
   double
   MeasureError(const Slab & u, const Slab & w)
   {
-    double largest =
-      w.IsEmpty() ? 0.0
-                  : double(m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, Margin, m_Measure.OwnedVolume()));
+    const BlockMarks * marks = !m_LooksAtMarks ? nullptr : &w == &m_U ? &m_MarksOfU : &m_MarksOfW;
+    double             largest = 0;
+    if (!w.IsEmpty())
+    {
+      largest =
+        double(m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, Margin, m_Measure.OwnedVolume(), marks));
+    }
     m_Communicator.Maximum(&largest, 1);
     return largest;
   }
@@ -215,6 +258,12 @@ private:
   Slab &               m_W;
   Slab                 m_Measure; ///< of folds and errors in turn
   RegistrationResult & m_Result;
+
+  // Few voxels are ironed. After a pass over all, only they and their surroundings are looked at, until all agree
+  // there.
+  bool       m_LooksAtMarks = false;
+  BlockMarks m_MarksOfU;
+  BlockMarks m_MarksOfW;
 };
 
 /** A warp of zeros: in the memory of the result, where that can be used, so that large warps exist once. Several ranks

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpRegistrationEstimate.h"
 
+#include "ffdpCudaMemory.h"
 #include "ffdpLevels.h"
 #include "ffdpParallel.h"
 #include "ffdpStageList.h"
@@ -77,17 +78,25 @@ HaloOf(const RegistrationStage & stage, std::size_t pair)
   return halo;
 }
 
+/** Planes of a level that are worked on at a time. */
+double
+PlanesAtATimeOn(const EstimatedDevice & device, const Extent & size, int ranks)
+{
+  const std::int64_t fewVoxels = device.cuda ? cuda::FewVoxels : Backend::FewVoxelsOfCpu;
+  return double(PlanesAtATime(fewVoxels, size, std::int64_t(MostPlanes(size, ranks))));
+}
+
 /** Planes of the windows that a loss and the gradient of a warp move through the images, as floats. */
 double
 WindowFloats(const std::vector<PairGeometry> & pairs,
              const RegistrationStage &         stage,
              const PlannedLevel &              level,
              bool                              withWarp,
-             int                               ranks)
+             int                               ranks,
+             const EstimatedDevice &           device)
 {
   const double plane = double(level.size.x * level.size.y);
-  const double owned = MostPlanes(level.size, ranks);
-  const double atATime = double(PlanesAtATime(Backend::FewVoxelsOfCpu, level.size, std::int64_t(owned)));
+  const double atATime = PlanesAtATimeOn(device, level.size, ranks);
   const double all = double(level.size.z);
   const bool   both = stage.kind == Kind::SyN;
   double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
@@ -116,7 +125,8 @@ double
 HaloFloats(const std::vector<PairGeometry> & pairs,
            const RegistrationStage &         stage,
            const PlannedLevel &              level,
-           int                               ranks)
+           int                               ranks,
+           const EstimatedDevice &           device)
 {
   if (ranks == 1)
   {
@@ -124,9 +134,8 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
   }
   constexpr double Reached = 4; // of a moving image, on both sides
   const bool       both = stage.kind == Kind::SyN;
-  const double     atATime =
-    double(PlanesAtATime(Backend::FewVoxelsOfCpu, level.size, std::int64_t(MostPlanes(level.size, ranks))));
-  double planes = 0;
+  const double     atATime = PlanesAtATimeOn(device, level.size, ranks);
+  double           planes = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i)
   {
     const double halo = HaloOf(stage, i);
@@ -143,8 +152,67 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
   return planes * double(level.size.x * level.size.y);
 }
 
-/** What primitives keep for themselves: windows of planes of a warp per thread while it is smoothed and composed, and
- * joint histograms. */
+/** Planes that the kernels of a GPU keep of three components at once, for `planes` that are worked on and the `reach`
+ * planes around them. */
+double
+GroupFloats(const Extent & size, double planes, double reach)
+{
+  const std::int64_t plane = 3 * size.x * size.y;
+  const std::int64_t group = cuda::PlanesPerGroup(std::int64_t(planes), 4 * plane, cuda::DefaultGroupBytes);
+  return double(plane) * std::min(planes, double(group) + reach);
+}
+
+/** The fields that the exact gradient of local correlation keeps of its windows on a GPU. */
+double
+CorrelationFloats(const Extent &             size,
+                  const RegistrationMetric & metric,
+                  double                     planes,
+                  bool                       both,
+                  const EstimatedDevice &    device)
+{
+  if (metric.kind != RegistrationMetric::Kind::LocalCorrelation || !metric.exactGradient)
+  {
+    return 0;
+  }
+  const auto blocks = [&](std::int64_t voxels, int read) {
+    const std::int64_t finished = std::max(1, read - 2 * metric.radius);
+    return (voxels + finished - 1) / finished;
+  };
+  const std::int64_t             tiles = blocks(size.x, cuda::MarchColumns) * blocks(size.y, cuda::MarchRows);
+  const cuda::CorrelationBatches batches(device.multiprocessors, tiles, metric.radius, true, std::int64_t(planes));
+  return double((both ? 5 : 3) * batches.most * size.x * size.y);
+}
+
+/** What the primitives of a GPU keep for themselves, one after the other: the largest counts. */
+double
+DeviceScratchFloats(const PlannedLevel &      level,
+                    const RegistrationStage & stage,
+                    int                       ranks,
+                    const EstimatedDevice &   device)
+{
+  constexpr double HistogramFloats = 20e3; // bins, and the tables of a gradient
+  const double     owned = MostPlanes(level.size, ranks);
+  const double     atATime = PlanesAtATimeOn(device, level.size, ranks);
+  double           floats = 0;
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    const bool information = metric.kind == RegistrationMetric::Kind::MutualInformation;
+    floats = std::max({ floats,
+                        information ? HistogramFloats : 0.0,
+                        CorrelationFloats(level.size, metric, atATime, stage.kind == Kind::SyN, device) });
+  }
+  if (IsDeformable(stage))
+  {
+    constexpr double Composed = 2; // planes that a step of a voxel or so reaches
+    const auto       reach = double(GaussianRadius(stage.warpSigma));
+    floats = std::max(
+      { floats, GroupFloats(level.size, owned, std::max(Composed, reach)), GroupFloats(level.size, atATime, 0) });
+  }
+  return floats;
+}
+
+/** What primitives keep for themselves on the CPU: windows of planes of a warp per thread while it is smoothed and
+ * composed, and joint histograms. */
 double
 ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsigned threads)
 {
@@ -209,7 +277,8 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
                      bool                                   startsFromWarp,
                      const std::vector<RegistrationStage> & stages,
                      unsigned                               threads,
-                     int                                    ranks)
+                     int                                    ranks,
+                     const EstimatedDevice &                device)
 {
   Require(!pairs.empty(), "there are no images to register");
   Require(!stages.empty(), "there is no stage to run");
@@ -227,8 +296,9 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {
       const double voxels = MostVoxels(level.size, ranks);
-      double floats = WindowFloats(pairs, stage, level, held > 0, ranks) + HaloFloats(pairs, stage, level, ranks) +
-                      ScratchFloats(level, stage, workers);
+      double       floats =
+        WindowFloats(pairs, stage, level, held > 0, ranks, device) + HaloFloats(pairs, stage, level, ranks, device) +
+        (device.cuda ? DeviceScratchFloats(level, stage, ranks, device) : ScratchFloats(level, stage, workers));
       for (const PairGeometry & pair : pairs)
       {
         floats += ImageFloats(pair, level, ranks);
@@ -247,9 +317,12 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     }
   }
   // The warp and its inverse, and by how much they miss each other; between ranks another warp instead, and the planes
-  // around it that the inverse reaches.
+  // around it that the inverse reaches. A GPU marks the voxels that it refines, in bytes.
   const Extent & grid = pairs.front().fixedSize;
-  estimate.resultBytes = held > 0 ? 4 * ((ranks == 1 ? 7 : 9) * full + InversionFloats(grid, workers, ranks)) : 0;
+  const double   marks = device.cuda ? std::min(full, double(cuda::DefaultGroupBytes)) / 4 : 0;
+  const unsigned windows = device.cuda ? 0 : workers;
+  estimate.resultBytes =
+    held > 0 ? 4 * ((ranks == 1 ? 7 : 9) * full + marks + InversionFloats(grid, windows, ranks)) : 0;
   estimate.peakBytes = std::max(estimate.peakBytes, estimate.resultBytes);
   return estimate;
 }

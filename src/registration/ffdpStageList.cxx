@@ -75,8 +75,8 @@ GreedyStage(const StagePreset & preset)
   switch (preset.effort)
   {
     case StagePreset::Effort::Fast:
-      stage.shrinkFactors = { 4, 2 };
-      stage.iterations = { 60, 40 };
+      stage.shrinkFactors = { 4, 2, 1 };
+      stage.iterations = { 60, 20, 2 };
       stage.learningRate = 0.7;
       stage.gradientSigma = 1.3;
       break;

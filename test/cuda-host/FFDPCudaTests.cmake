@@ -14,6 +14,7 @@ set(FFDPCudaTestBodies
   ffdpLocalCorrelationGTest.cxx
   ffdpMeanSquaresGTest.cxx
   ffdpMutualInformationGTest.cxx
+  ffdpResampleGTest.cxx
   ffdpSamplerBackwardGTest.cxx
   ffdpSamplerGTest.cxx
   ffdpStatisticsGTest.cxx
@@ -35,7 +36,9 @@ set(FFDPCudaSharedTests
   ffdpCudaMeanSquaresGTest.cxx
   ffdpCudaMutualInformationGTest.cxx
   ffdpCudaRadixSortGTest.cxx
+  ffdpCudaRegistrationEstimateGTest.cxx
   ffdpCudaRegistrationGTest.cxx
+  ffdpCudaResampleGTest.cxx
   ffdpCudaSamplerGTest.cxx
   ffdpCudaStatisticsGTest.cxx
   ffdpCudaVoxelwiseGTest.cxx
@@ -50,6 +53,7 @@ set(FFDPCudaSharedTests
   ffdpDeviceLocalCorrelation.cxx
   ffdpDeviceMeanSquares.cxx
   ffdpDeviceMutualInformation.cxx
+  ffdpDeviceResample.cxx
   ffdpDeviceSampler.cxx
   ffdpDeviceStatistics.cxx
   ffdpDeviceWarpGrid.cxx

@@ -124,14 +124,16 @@ TEST(CudaInverse, ErrorAndWhatIsMovedByItHaveTheBitsOfTheCpu)
     {
       Warp<float>   expected(size), w(size);
       Volume<float> expectedError(size), error(size);
-      const float largest = MakeCpuBackend(2)->InverseError(u.View(), expected.View(), 1, margin, expectedError.View());
+      const float   largest =
+        MakeCpuBackend(2)->InverseError(u.View(), expected.View(), 1, margin, expectedError.View(), nullptr);
       EXPECT_GT(largest, 0.1f);
       EXPECT_EQ(cuda::InverseError(TestDevice(),
                                    StagedWarp<const float>(u.View()),
                                    StagedWarp<const float>(w.View()),
                                    1,
                                    margin,
-                                   StagedVolume<float>(error.View())),
+                                   StagedVolume<float>(error.View()),
+                                   nullptr),
                 largest);
       EXPECT_EQ(error.values, expectedError.values);
       InverseRefinement refinement;

@@ -100,6 +100,7 @@ InverseError(const WarpView<const float> & u,
              float                         boundAlongZ,
              int                           margin,
              const VolumeView<float> &     error,
+             const BlockMarks *            marks,
              unsigned)
 {
   return cuda::InverseError(test::TestDevice(),
@@ -107,7 +108,24 @@ InverseError(const WarpView<const float> & u,
                             test::StagedWarp<const float>(w),
                             boundAlongZ,
                             margin,
-                            test::StagedVolume<float>(error));
+                            test::StagedVolume<float>(error),
+                            marks);
+}
+
+void
+MarkInverseErrors(const VolumeView<const float> & error,
+                  const WarpView<const float> &   w,
+                  float                           longest,
+                  BlockMarks &                    own,
+                  BlockMarks &                    reached,
+                  unsigned)
+{
+  cuda::MarkInverseErrors(test::TestDevice(),
+                          test::StagedVolume<const float>(error),
+                          test::StagedWarp<const float>(w),
+                          longest,
+                          own,
+                          reached);
 }
 
 } // namespace ffdp

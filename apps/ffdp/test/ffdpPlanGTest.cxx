@@ -16,6 +16,9 @@
  *
  *=========================================================================*/
 #include "ffdpProblem.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpCudaBackend.h"
 #include "ffdpProgramTestSupport.h"
 
 #include <nlohmann/json.hpp>
@@ -115,6 +118,47 @@ TEST(Plan, WhatRankZeroAloneHoldsCountsOnce)
   const auto alone = describe(false, "deformable", true, 1);
   EXPECT_EQ(alone.firstBytes, 0); // it is in the peak of the one that is there
   EXPECT_GT(alone.peakBytes, 18 * Whole);
+}
+
+/** Whether there is a GPU or not: its memory is known from the sizes of the images. */
+TEST(Plan, TheMemoryOfAGpuHoldsItsWindows)
+{
+  const Folder folder("plan-device");
+  const auto   describe = [&](const std::string & device) {
+    std::ofstream(folder / "a.mhd") << "ObjectType = Image\nNDims = 3\nDimSize = 256 256 192\nElementSpacing = 1 1 1\n"
+                                    << "ElementType = MET_FLOAT\nElementDataFile = a.raw\n";
+    RegisterOptions options;
+    options.fixed = options.moving = folder / "a.mhd";
+    options.stages = { { StageOption::Transform, "Greedy[0.5]" },
+                       { StageOption::Metric, "CC" },
+                       { StageOption::Convergence, "1" },
+                       { StageOption::ShrinkFactors, "1" } };
+    options.threads = 1;
+    options.device = device;
+    return DescribeProblem(options, PlanStages(options));
+  };
+  constexpr double Voxels = 256.0 * 256 * 192;
+  const auto       cpu = describe("cpu"), gpu = describe("cuda");
+  EXPECT_EQ(cpu.deviceBytes, 0);
+  EXPECT_EQ(cpu.imageBytes, 4 * Voxels); // one file
+  EXPECT_EQ(gpu.deviceBytes, 4 * Voxels + gpu.estimate.peakBytes);
+  EXPECT_GT(gpu.estimate.peakBytes, 1.1 * cpu.estimate.peakBytes);
+  EXPECT_LT(gpu.estimate.peakBytes, 2 * cpu.estimate.peakBytes);
+  EXPECT_LT(gpu.peakBytes, cpu.peakBytes); // the host keeps the images, and both warps at the end
+  EXPECT_THROW(describe("gpu"), CommandError);
+}
+
+TEST(Plan, ADeviceThatIsNotThereHasMemoryButNoTimes)
+{
+  if (!ffdp::FindCudaDevices().devices.empty())
+  {
+    GTEST_SKIP() << "there is one";
+  }
+  const Folder folder("plan-no-device");
+  Write(MakeImage(0, 0, 0), folder / "a.nii");
+  const auto plan = Plan(folder, "-f " + (folder / "a.nii") + " -m " + (folder / "a.nii") + " --device cuda");
+  EXPECT_GT(plan["device_bytes"].get<double>(), 0);
+  EXPECT_TRUE(plan["seconds"].is_null());
 }
 
 TEST(Plan, ListsTheLevelsOfPresetsAndRefusesWhatRegisterRefuses)
