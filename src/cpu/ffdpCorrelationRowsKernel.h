@@ -126,6 +126,28 @@ UseTerms(const TermsRow & row, CorrelationTerms<T> & terms, std::int64_t at, std
   }
 }
 
+/** ComputeCorrelationTerms() of many windows. What the division gives in flat ones is not used. */
+template <typename T>
+FFDP_VOXEL_INLINE CorrelationTerms<T>
+TermsOfWindows(const CorrelationSums<T> & sums, const T & inverseWeight, const CorrelationConstants & constants)
+{
+  const CorrelationWindow<T> window = ComputeCorrelationWindow<T>(sums, inverseWeight, constants);
+  const auto textured = IsGreater(window.squaresF, window.flatF) & IsGreater(window.squaresM, window.flatM);
+  const T    ratio = Choose(textured, window.A / window.g, T{});
+  const T    correlation = Choose(textured, window.A * ratio, T{} + constants.flatValue);
+  return FinishCorrelationTerms<T>(window, ratio, correlation);
+}
+
+/** 1 / weight where windows count at all and have a weight, otherwise 0. */
+template <typename T>
+FFDP_VOXEL_INLINE T
+InverseOfWeight(const T & weight, const T & inverseWithoutMask)
+{
+  const T    one = T{} + 1.0f;
+  const auto positive = IsGreater(weight, T{});
+  return Choose(positive & IsGreater(inverseWithoutMask, T{}), one / Choose(positive, weight, one), T{});
+}
+
 /** The sums over columns, and what each window gives; VMasked: the row has a mask. */
 template <int VRadius, bool VMasked, TermsUse VUse>
 inline void
@@ -146,8 +168,12 @@ TermsOfRow(const TermsRow &             rowInMemory,
     using T = decltype(type);
     if (row.nextFixed)
     {
-      PrefetchLine(row.nextFixed + 2 * i);
-      PrefetchLine(row.nextMoving + 2 * i);
+      constexpr int LineFloats = 16;
+      for (int k = 0; k < 2 * Lanes; k += LineFloats)
+      {
+        PrefetchLine(row.nextFixed + 2 * i + k);
+        PrefetchLine(row.nextMoving + 2 * i + k);
+      }
     }
     CorrelationSums<T> even, odd;
     const auto         sum = [&](int quantity, T & first, T & second) FFDP_INLINE_LAMBDA {
@@ -163,16 +189,15 @@ TermsOfRow(const TermsRow &             rowInMemory,
     T oddInverse = LoadAs<T>(row.inverseX + row.half + i) * row.inverseYZ;
     if (VMasked && maskedWindows)
     {
-      const T one = T{} + 1.0f;
-      T       evenWeight, oddWeight;
+      T evenWeight, oddWeight;
       sum(5, evenWeight, oddWeight);
-      evenInverse = (evenInverse > T{}) & (evenWeight > T{}) ? one / (evenWeight > T{} ? evenWeight : one) : T{};
-      oddInverse = (oddInverse > T{}) & (oddWeight > T{}) ? one / (oddWeight > T{} ? oddWeight : one) : T{};
+      evenInverse = InverseOfWeight(evenWeight, evenInverse);
+      oddInverse = InverseOfWeight(oddWeight, oddInverse);
     }
     T                   evenMoving, evenFixed, oddMoving, oddFixed;
-    CorrelationTerms<T> evenTerms = ComputeCorrelationTerms<T>(even, evenInverse, constants);
+    CorrelationTerms<T> evenTerms = TermsOfWindows<T>(even, evenInverse, constants);
     UseTerms<VUse, VMasked>(row, evenTerms, i, i + evenCenter, evenMoving, evenFixed);
-    CorrelationTerms<T> oddTerms = ComputeCorrelationTerms<T>(odd, oddInverse, constants);
+    CorrelationTerms<T> oddTerms = TermsOfWindows<T>(odd, oddInverse, constants);
     UseTerms<VUse, VMasked>(row, oddTerms, i + row.half, i + oddCenter, oddMoving, oddFixed);
     if (VUse == TermsUse::AntsGradient)
     {

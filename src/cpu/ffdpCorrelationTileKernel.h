@@ -188,12 +188,14 @@ protected:
     }
     float * even = to + c / 2;
     float * odd = even + m_Layout.half;
-    ForRow((end - c) / 2, [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
-      decltype(type) a, b;
-      LoadSplit(from + c + 2 * i, a, b);
-      Store(a, even + i);
-      Store(b, odd + i);
-    });
+    ForRow((end - c) / 2,
+           [&](auto type, std::int64_t i) FFDP_INLINE_LAMBDA {
+             decltype(type) a, b;
+             LoadSplit(from + c + 2 * i, a, b);
+             Store(a, even + i);
+             Store(b, odd + i);
+           },
+           even);
     if ((end - c) % 2)
     {
       to[this->Split(end - 1)] = from[end - 1];

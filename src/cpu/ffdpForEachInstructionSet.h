@@ -70,11 +70,7 @@ SelectKernel(TFunction * baseline, TFunction * avx2, TFunction * avx512)
 /** Variadic, because a template argument list may hold commas. */
 #  define FFDP_SELECT_KERNEL(...)                                                                                      \
     ::ffdp::SelectKernel(&::ffdp::baseline::__VA_ARGS__, &::ffdp::avx2::__VA_ARGS__, &::ffdp::avx512::__VA_ARGS__)
-/** For a kernel file that is included with FFDP_KERNEL_UP_TO_AVX2 defined: there is no copy for AVX-512. */
-#  define FFDP_SELECT_KERNEL_UP_TO_AVX2(...)                                                                           \
-    ::ffdp::SelectKernel(&::ffdp::baseline::__VA_ARGS__, &::ffdp::avx2::__VA_ARGS__, &::ffdp::avx2::__VA_ARGS__)
 #else
-#  define FFDP_SELECT_KERNEL_UP_TO_AVX2(...) (&::ffdp::baseline::__VA_ARGS__)
 #  define FFDP_SELECT_KERNEL(...) (&::ffdp::baseline::__VA_ARGS__)
 #endif
 
@@ -111,30 +107,27 @@ SelectKernel(TFunction * baseline, TFunction * avx2, TFunction * avx512)
 #    pragma GCC pop_options
 #  endif
 
-#  ifndef FFDP_KERNEL_UP_TO_AVX2
-#    ifdef __clang__
-#      pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl"))),                 \
-                                   apply_to = function)
-#    else
-#      pragma GCC push_options
-#      pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
-#    endif
-#    define FFDP_ISA avx512
-#    define FFDP_ISA_AVX2 1
-#    define FFDP_ISA_AVX512 1
-#    include FFDP_KERNEL_FILE
-#    undef FFDP_ISA
-#    undef FFDP_ISA_AVX2
-#    undef FFDP_ISA_AVX512
-#    ifdef __clang__
-#      pragma clang attribute pop
-#    else
-#      pragma GCC pop_options
-#    endif
+#  ifdef __clang__
+#    pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl"))),                   \
+                                 apply_to = function)
+#  else
+#    pragma GCC push_options
+#    pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
+#  endif
+#  define FFDP_ISA avx512
+#  define FFDP_ISA_AVX2 1
+#  define FFDP_ISA_AVX512 1
+#  include FFDP_KERNEL_FILE
+#  undef FFDP_ISA
+#  undef FFDP_ISA_AVX2
+#  undef FFDP_ISA_AVX512
+#  ifdef __clang__
+#    pragma clang attribute pop
+#  else
+#    pragma GCC pop_options
 #  endif
 
 #endif
 
 #undef FFDP_KERNEL_FILE
-#undef FFDP_KERNEL_UP_TO_AVX2
 #endif

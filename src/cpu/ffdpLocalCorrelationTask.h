@@ -81,12 +81,20 @@ struct CorrelationPiece
   const float ** rows;    ///< room for three windows of rows
 };
 
-/** Largest extent of a piece in x and y. Narrow enough that the sums of a group of rows of one plane stay in the
- * first level cache (22 KB). The window of planes takes 1.5 MB with radius 3, more than some second level caches:
+/** Extent of a piece in x: rows are cut evenly. Narrow enough that the sums of a group of rows of one plane stay in the
+ * first level cache (22 KB). The window of planes takes 1.6 MB with radius 3, more than some second level caches:
  * narrower or lower pieces would fit, but were slower, since they read and write short stretches of memory or compute
- * more rows beyond their ends. The exact gradient keeps more planes, of more than the images, so its pieces are lower.
- * x is a multiple of RowSum::Lanes. */
-constexpr std::int64_t CorrelationTileX = 256;
+ * more rows beyond their ends. The exact gradient keeps more planes, of more than the images, so its pieces are
+ * smaller: 1.4 MB if they are 128 columns wide. A multiple of RowSum::Lanes, if there is more than one. */
+constexpr std::int64_t
+CorrelationTileX(bool exact, std::int64_t columns)
+{
+  const std::int64_t widest = exact ? 192 : 256;
+  const std::int64_t tiles = (columns + widest - 1) / widest;
+  return tiles == 1 ? columns : ((columns + tiles - 1) / tiles + 15) / 16 * 16;
+}
+
+/** Largest extent of a piece in y. */
 constexpr std::int64_t
 CorrelationTileY(bool exact)
 {
@@ -100,6 +108,7 @@ CorrelationTileY(bool exact)
  * the piece as windows (and windows of windows) reach, whether the volume goes that far or not. */
 struct CorrelationScratch
 {
+  static constexpr std::int64_t MostLanes = 16; ///< of a vector; the last one of a row is read together with the next
   std::int64_t channels;    ///< rows of products or fields, of all planes of a group, that are summed side by side
   std::int64_t half;        ///< from the even to the odd columns of a row
   std::int64_t pitch;       ///< of a row
@@ -117,11 +126,14 @@ struct CorrelationScratch
     const std::int64_t reach = task.exact ? 2 : 1;
     const int          products = task.WindowsAreMasked() ? 6 : 5; // there are at most five fields
     channels = WindowGroup(r[2]) * products;
-    half = (tileX + 2 * reach * r[0] + 2 + 15) / 16 * 8;
+    half = (tileX + 2 * reach * r[0] + 2 + 31) / 32 * 16; // all rows begin at a cache line, their odd columns as well
     pitch = 2 * half;
-    imagePlanes = 2 * r[2] + (task.exact ? 2 : 1) * WindowGroup(r[2]);
+    // While stage 2 works on the group of planes at z, stage 1 is done with the groups before z + group + r.
+    const int group = WindowGroup(r[2]);
+    const int ready = (group + r[2] + group - 1) / group * group;
+    imagePlanes = task.exact ? ready + r[2] : 2 * r[2] + group;
     imageRows = tileY + 2 * reach * r[1];
-    fieldPlanes = 2 * r[2] + 2 * WindowGroup(r[2]);
+    fieldPlanes = ready + r[2];
     fieldRows = tileY + 2 * r[1];
 
     std::int64_t next = 0;
@@ -140,7 +152,7 @@ struct CorrelationScratch
     imagePitch = (imagePlanes * imageRows + 1) * pitch;
     images = take((task.mask ? 3 : 2) * (imagePlanes * imageRows + 1));
     fields = take(task.Fields() * fieldPlanes * fieldRows);
-    total = next;
+    total = next + 2 * MostLanes;
   }
 };
 

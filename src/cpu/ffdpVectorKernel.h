@@ -98,12 +98,22 @@ StoreMerged(const Vector & even, const Vector & odd, float * to)
 }
 
 /** Calls body(type, x) so that each x of [0, count) is covered: with a Vector for x .. x + Lanes - 1, or with a
- * float for one. The last vector overlaps the one before it; the body must not mind computing a value twice. */
+ * float for one. The last vector overlaps the one before it; the body must not mind computing a value twice.
+ *
+ * With `aligned`, the first overlaps the one after it likewise, so that all others are at multiples of Lanes from an
+ * address that aligned + x is at: a vector that lies across two cache lines takes twice as long, and all of 64 bytes
+ * do. */
 template <typename TBody>
 FFDP_VOXEL_INLINE void
-ForRow(std::int64_t count, const TBody & body)
+ForRow(std::int64_t count, const TBody & body, const float * aligned = nullptr)
 {
-  std::int64_t x = 0;
+  std::int64_t       x = 0;
+  const std::int64_t before = -std::int64_t(reinterpret_cast<std::uintptr_t>(aligned) / sizeof(float)) & (Lanes - 1);
+  if (before != 0 && count >= Lanes)
+  {
+    body(Vector{}, x);
+    x = before;
+  }
   for (; x + Lanes <= count; x += Lanes)
   {
     body(Vector{}, x);
@@ -140,7 +150,7 @@ Store(const T & from, float * to)
 }
 template <typename TBody>
 inline void
-ForRow(std::int64_t count, const TBody & body)
+ForRow(std::int64_t count, const TBody & body, const float * = nullptr)
 {
   for (std::int64_t x = 0; x < count; ++x)
   {
@@ -174,13 +184,96 @@ PrefetchLine(const float * from)
 #endif
 }
 
-/** The value where the mask is not 0, 0 elsewhere. */
+#if FFDP_ISA_AVX512
+// GCC takes comparisons of such long vectors apart into floats.
+
+/** Of which lanes something is true. A type of its own: the bits alone are a number, and would choose all or none. */
+struct VectorMask
+{
+  __mmask16 lanes;
+};
+
+FFDP_VOXEL_INLINE VectorMask
+operator&(VectorMask a, VectorMask b)
+{
+  return VectorMask{ __mmask16(a.lanes & b.lanes) };
+}
+
+FFDP_VOXEL_INLINE VectorMask
+IsGreater(const Vector & a, const Vector & b)
+{
+  return VectorMask{ _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) };
+}
+
+FFDP_VOXEL_INLINE Vector
+Choose(VectorMask where, const Vector & chosen, const Vector & otherwise)
+{
+  return _mm512_mask_blend_ps(where.lanes, otherwise, chosen);
+}
+#endif
+
+/** Whether a > b: false where one of them is not a number. */
+template <typename T>
+FFDP_VOXEL_INLINE auto
+IsGreater(const T & a, const T & b)
+{
+  return a > b;
+}
+
+template <typename TWhere, typename T>
+FFDP_VOXEL_INLINE T
+Choose(const TWhere & where, const T & chosen, const T & otherwise)
+{
+  return where ? chosen : otherwise;
+}
+
+/** The value where the mask, which is 0 or 1, is 1; 0 elsewhere. */
 template <typename T>
 FFDP_VOXEL_INLINE void
 KeepMasked(const float * mask, T & value)
 {
-  value = LoadAs<T>(mask) != T{} ? value : T{};
+  value = Choose(IsGreater(LoadAs<T>(mask), T{}), value, T{});
 }
+
+/** What is at an address and at the next few: At<K>() is LoadAs<T>(from + K). With AVX-512 the memory up to 2 * Lanes
+ * floats from there is read. */
+template <typename T>
+struct Neighbors
+{
+  const float * from;
+
+  FFDP_VOXEL_INLINE explicit Neighbors(const float * address)
+    : from(address)
+  {}
+
+  template <int K>
+  FFDP_VOXEL_INLINE T
+  At() const
+  {
+    return LoadAs<T>(from + K);
+  }
+};
+
+#if FFDP_ISA_AVX512
+/** By shifting registers, since nearly all loads would lie across two cache lines. */
+template <>
+struct Neighbors<Vector>
+{
+  __m512i low, high;
+
+  FFDP_VOXEL_INLINE explicit Neighbors(const float * address)
+    : low(_mm512_castps_si512(LoadAs<Vector>(address)))
+    , high(_mm512_castps_si512(LoadAs<Vector>(address + Lanes)))
+  {}
+
+  template <int K>
+  FFDP_VOXEL_INLINE Vector
+  At() const
+  {
+    return _mm512_castsi512_ps(K == 0 ? low : _mm512_alignr_epi32(high, low, K));
+  }
+};
+#endif
 
 } // namespace FFDP_ISA
 } // namespace ffdp

@@ -306,46 +306,49 @@ GroupProductSumsBox(int               group,
   constexpr std::int64_t Quantities = VMasked ? 6 : 5;
   const int              end = 2 * (VRadius >= 0 ? VRadius : radius) + 1;
   const std::int64_t     next = Quantities * pitch; // from a plane of the group to the one above
-  ForRow(count, [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
-    using Sums = ProductSums<decltype(type), VMasked>;
-    const int firstShared = group == 4 ? 3 : 1;
-    Sums      shared, term;
-    shared.Read(rows, firstShared, x);
-    for (int j = firstShared + 1; j < end; ++j)
-    {
-      term.Read(rows, j, x);
-      shared.Add(term);
-    }
-    if (group == 2)
-    {
-      term.Read(rows, 0, x);
-      term.Add(shared);
-      term.Write(to + x, pitch);
-      term.Read(rows, end, x);
-      term.Add(shared);
-      term.Write(to + next + x, pitch);
-      return;
-    }
-    // Downward: the planes that the first three windows add below; upward: those above. The middle windows add
-    // both, and are kept where they go in the meantime: there are not registers enough.
-    Sums below = shared;
-    for (int k = 2; k >= 0; --k)
-    {
-      term.Read(rows, k, x);
-      below.Add(term);
-      below.Write(to + k * next + x, pitch);
-    }
-    Sums above;
-    above.Read(rows, end, x);
-    above.AddTo(to + next + x, pitch);
-    term.Read(rows, end + 1, x);
-    above.Add(term);
-    above.AddTo(to + 2 * next + x, pitch);
-    term.Read(rows, end + 2, x);
-    above.Add(term);
-    above.Add(shared);
-    above.Write(to + 3 * next + x, pitch);
-  });
+  ForRow(
+    count,
+    [&](auto type, std::int64_t x) FFDP_INLINE_LAMBDA {
+      using Sums = ProductSums<decltype(type), VMasked>;
+      const int firstShared = group == 4 ? 3 : 1;
+      Sums      shared, term;
+      shared.Read(rows, firstShared, x);
+      for (int j = firstShared + 1; j < end; ++j)
+      {
+        term.Read(rows, j, x);
+        shared.Add(term);
+      }
+      if (group == 2)
+      {
+        term.Read(rows, 0, x);
+        term.Add(shared);
+        term.Write(to + x, pitch);
+        term.Read(rows, end, x);
+        term.Add(shared);
+        term.Write(to + next + x, pitch);
+        return;
+      }
+      // Downward: the planes that the first three windows add below; upward: those above. The middle windows add
+      // both, and are kept where they go in the meantime: there are not registers enough.
+      Sums below = shared;
+      for (int k = 2; k >= 0; --k)
+      {
+        term.Read(rows, k, x);
+        below.Add(term);
+        below.Write(to + k * next + x, pitch);
+      }
+      Sums above;
+      above.Read(rows, end, x);
+      above.AddTo(to + next + x, pitch);
+      term.Read(rows, end + 1, x);
+      above.Add(term);
+      above.AddTo(to + 2 * next + x, pitch);
+      term.Read(rows, end + 2, x);
+      above.Add(term);
+      above.Add(shared);
+      above.Write(to + 3 * next + x, pitch);
+    },
+    to);
 }
 
 /** As GroupSums, of the five products (six with a mask) of the image rows. Each product goes to a row of its own, a
@@ -380,6 +383,22 @@ GroupProductSums(int               group,
   }
 }
 
+/** odd[0] + even[1], and so on up to odd[VCount - 1] + even[VCount]. */
+template <int VCount, typename T>
+FFDP_VOXEL_INLINE T
+SharedColumns(const Neighbors<T> & even, const Neighbors<T> & odd)
+{
+  const T last = odd.template At<VCount - 1>() + even.template At<VCount>();
+  if constexpr (VCount > 1)
+  {
+    return SharedColumns<VCount - 1>(even, odd) + last;
+  }
+  else
+  {
+    return last;
+  }
+}
+
 /** The sums along a row over the windows that start at columns 2 i and 2 i + 1, of a row kept as its even and
  * its odd columns: all but two of the values are shared. */
 template <int VRadius, typename T>
@@ -398,6 +417,14 @@ ColumnPairSums(int           radius,
     const auto column = [&](int j) FFDP_INLINE_LAMBDA { return LoadAs<T>((j % 2 ? odd : even) + i + j / 2); };
     first = WeightedSum<T>(2 * r + 1, taps, column);
     second = WeightedSum<T>(2 * r + 1, taps, [&](int j) FFDP_INLINE_LAMBDA { return column(j + 1); });
+    return;
+  }
+  if constexpr (VRadius > 0)
+  {
+    const Neighbors<T> evens(even + i), odds(odd + i);
+    const T            shared = SharedColumns<VRadius>(evens, odds);
+    first = shared + evens.template At<0>();
+    second = shared + odds.template At<VRadius>();
     return;
   }
   T shared = T{};

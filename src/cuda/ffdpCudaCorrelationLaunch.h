@@ -193,7 +193,7 @@ FinishWindow(const CorrelationLaunch &      launch,
   const float             inverseWeight = launch.maskedWindows
                                             ? (weight > 0.0f ? 1.0f / weight : 0.0f)
                                             : task.inverseWeight[0][x] * (task.inverseWeight[1][y] * task.inverseWeight[2][z]);
-  CorrelationTerms<float> terms = ComputeCorrelationTerms<float>(sums, inverseWeight, task.constants);
+  CorrelationTerms<float> terms = ComputeCorrelationTerms(sums, inverseWeight, task.constants);
   const bool              counts = !task.mask || task.mask.Row(y, z)[x] != 0;
   terms.correlation = counts ? terms.correlation : 0.0f;
   terms.gamma = counts ? terms.gamma : 0.0f;

@@ -59,35 +59,66 @@ struct CorrelationTerms
  * times the float epsilon, for sums of a few dozen terms per axis. */
 constexpr float CorrelationFlatRatio = 2e-6f;
 
+/** A window before it is asked whether it is flat. */
+template <typename T>
+struct CorrelationWindow
+{
+  T fixedMean;
+  T movingMean;
+  T squaresF; ///< the variance of F times n_i
+  T squaresM;
+  T flatF; ///< squaresF up to this is rounding error
+  T flatM;
+  T scaledInverse;
+  T A, B, C, g;
+};
+
 /** inverseWeight is 1 / n_i; 0 for a window that does not count. */
 template <typename T>
+FFDP_VOXEL_INLINE CorrelationWindow<T>
+ComputeCorrelationWindow(const CorrelationSums<T> & sums, const T & inverseWeight, const CorrelationConstants & c)
+{
+  CorrelationWindow<T> window;
+  window.fixedMean = sums.f * inverseWeight;
+  window.movingMean = sums.m * inverseWeight;
+  window.squaresF = sums.ff - sums.f * window.fixedMean;
+  window.squaresM = sums.mm - sums.m * window.movingMean;
+  window.flatF = sums.ff * CorrelationFlatRatio;
+  window.flatM = sums.mm * CorrelationFlatRatio;
+  const T products = sums.fm - sums.f * window.movingMean; // the covariance times n_i
+
+  window.scaledInverse = inverseWeight * c.scale;
+  window.A = products * window.scaledInverse;
+  window.B = window.squaresF * window.scaledInverse;
+  window.C = window.squaresM * window.scaledInverse;
+  window.g = window.B * window.C + c.epsilon;
+  return window;
+}
+
+/** The ratio is A / g, and the correlation A^2 / g; in a flat window, 0 and the value of flat ones. */
+template <typename T>
 FFDP_VOXEL_INLINE CorrelationTerms<T>
-ComputeCorrelationTerms(const CorrelationSums<T> & sums, const T & inverseWeight, const CorrelationConstants & c)
+                  FinishCorrelationTerms(const CorrelationWindow<T> & window, const T & ratio, const T & correlation)
 {
   CorrelationTerms<T> terms;
-  terms.fixedMean = sums.f * inverseWeight;
-  terms.movingMean = sums.m * inverseWeight;
-  // The variances and the covariance times n_i.
-  const T squaresF = sums.ff - sums.f * terms.fixedMean;
-  const T squaresM = sums.mm - sums.m * terms.movingMean;
-  const T products = sums.fm - sums.f * terms.movingMean;
-
-  const T scaledInverse = inverseWeight * c.scale;
-  const T A = products * scaledInverse;
-  const T B = squaresF * scaledInverse;
-  const T C = squaresM * scaledInverse;
-  const T zero = T{};
-  const T g = B * C + c.epsilon;
-
-  // Written so that NaN falls to the flat side. What the division gives in flat windows is not used.
-  const auto textured = (squaresF > sums.ff * CorrelationFlatRatio) & (squaresM > sums.mm * CorrelationFlatRatio);
-  const T    ratio = textured ? A / g : zero;
-
-  terms.correlation = textured ? A * ratio : zero + c.flatValue;
-  terms.gamma = (ratio + ratio) * scaledInverse;
-  terms.perFixed = ratio * C;
-  terms.perMoving = ratio * B;
+  terms.correlation = correlation;
+  terms.gamma = (ratio + ratio) * window.scaledInverse;
+  terms.fixedMean = window.fixedMean;
+  terms.movingMean = window.movingMean;
+  terms.perFixed = ratio * window.C;
+  terms.perMoving = ratio * window.B;
   return terms;
+}
+
+/** Of one window. (With vectors, processors choose in ways of their own: see ffdpCorrelationRowsKernel.h.) Written so
+ * that NaN falls to the flat side. */
+FFDP_VOXEL_INLINE CorrelationTerms<float>
+ComputeCorrelationTerms(const CorrelationSums<float> & sums, float inverseWeight, const CorrelationConstants & c)
+{
+  const CorrelationWindow<float> window = ComputeCorrelationWindow<float>(sums, inverseWeight, c);
+  const bool                     textured = (window.squaresF > window.flatF) & (window.squaresM > window.flatM);
+  const float                    ratio = textured ? window.A / window.g : 0.0f;
+  return FinishCorrelationTerms<float>(window, ratio, textured ? window.A * ratio : c.flatValue);
 }
 
 /** What a window gives to the sums of the exact gradient for one image ("own"), besides gamma. */
