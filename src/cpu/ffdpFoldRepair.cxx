@@ -36,32 +36,76 @@ struct Change
   std::array<float, 3> displacement;
 };
 
-/** Most rows have no fold in or beside them, and this is much quicker to see than for each of their voxels. */
 bool
-HasFoldInRows(const VolumeView<const float> & determinant,
-              const Neighborhood &            around,
-              std::int64_t                    y,
-              std::int64_t                    z,
-              float                           least)
+HasFold(const float * row, std::int64_t count, float least)
 {
-  for (int dz = around.low[2]; dz <= around.high[2]; ++dz)
+  int folds = 0;
+  for (std::int64_t x = 0; x < count; ++x)
   {
-    for (int dy = around.low[1]; dy <= around.high[1]; ++dy)
-    {
-      const float * row = determinant.Row(y + dy, z + dz);
-      int           folds = 0;
-      for (std::int64_t i = 0; i < determinant.domain.x; ++i)
+    folds |= int(row[x] < least);
+  }
+  return folds != 0;
+}
+
+/** Most rows have no fold in or beside them: which ones have is found once for all of their neighbors. */
+class FoldedRows
+{
+public:
+  /** Looks at the planes of a range, and at one on either side. */
+  FoldedRows(const VolumeView<const float> & determinant,
+             std::int64_t                    firstPlane,
+             std::int64_t                    planes,
+             float                           least,
+             unsigned                        threads)
+    : m_Determinant(determinant)
+    , m_Least(least)
+    , m_First(std::max<std::int64_t>(0, firstPlane - 1))
+  {
+    const Extent &     domain = determinant.domain;
+    const std::int64_t looked = std::min(domain.z, firstPlane + planes + 1) - m_First;
+    m_Folded.resize(std::size_t(looked * domain.y));
+    ParallelFor(looked, threads, [&](std::int64_t plane, unsigned) {
+      for (std::int64_t y = 0; y < domain.y; ++y)
       {
-        folds |= int(row[i] < least);
+        m_Folded[std::size_t(plane * domain.y + y)] = HasFold(determinant.Row(y, m_First + plane), domain.x, least);
       }
-      if (folds != 0)
+    });
+  }
+
+  /** Sets near[x] to whether there is a fold at x in row (y, z) or in one beside it. False if there is none at all. */
+  bool
+  FindNear(const Neighborhood & around, std::int64_t y, std::int64_t z, std::vector<std::uint8_t> & near) const
+  {
+    bool found = false;
+    for (std::int64_t atZ = z + around.low[2]; atZ <= z + around.high[2]; ++atZ)
+    {
+      for (std::int64_t atY = y + around.low[1]; atY <= y + around.high[1]; ++atY)
       {
-        return true;
+        if (m_Folded[std::size_t((atZ - m_First) * m_Determinant.domain.y + atY)] == 0)
+        {
+          continue;
+        }
+        if (!found)
+        {
+          std::fill(near.begin(), near.end(), std::uint8_t(0));
+          found = true;
+        }
+        const float * row = m_Determinant.Row(atY, atZ);
+        for (std::size_t x = 0; x < near.size(); ++x)
+        {
+          near[x] |= std::uint8_t(row[x] < m_Least);
+        }
       }
     }
+    return found;
   }
-  return false;
-}
+
+private:
+  VolumeView<const float>   m_Determinant;
+  float                     m_Least;
+  std::int64_t              m_First;
+  std::vector<std::uint8_t> m_Folded; ///< of each row; bytes, since threads write to neighbors
+};
 
 } // namespace
 
@@ -75,20 +119,28 @@ IronFolds(const WarpView<float> &         u,
 {
   CheckFoldRepair(u, firstOwned, ownedPlanes, determinant);
 
+  if (ownedPlanes <= 0)
+  {
+    return 0;
+  }
+  const FoldedRows folded(determinant, firstOwned, ownedPlanes, least, threads);
+
   // All means are taken before any voxel changes.
-  std::vector<std::vector<Change>> changes(std::size_t(std::max<std::int64_t>(0, ownedPlanes)));
+  std::vector<std::vector<Change>> changes{ std::size_t(ownedPlanes) };
   ParallelFor(ownedPlanes, threads, [&](std::int64_t plane, unsigned) {
-    const std::int64_t z = firstOwned + plane;
+    const std::int64_t        z = firstOwned + plane;
+    std::vector<std::uint8_t> near(std::size_t(u.domain.x));
     for (std::int64_t y = 0; y < u.domain.y; ++y)
     {
-      if (!HasFoldInRows(determinant, NeighborhoodOf(0, y, z, u.domain), y, z, least))
+      if (!folded.FindNear(NeighborhoodOf(0, y, z, u.domain), y, z, near))
       {
         continue;
       }
       for (std::int64_t x = 0; x < u.domain.x; ++x)
       {
-        const Neighborhood around = NeighborhoodOf(x, y, z, u.domain);
-        if (HasFoldNear(determinant.Row(y, z) + x, determinant.rowStride, determinant.planeStride, around, least))
+        const Neighborhood   around = NeighborhoodOf(x, y, z, u.domain);
+        const std::uint8_t * at = near.data() + x;
+        if ((at[around.low[0]] | at[0] | at[around.high[0]]) != 0)
         {
           Change change{ x, y, {} };
           for (int c = 0; c < 3; ++c)
