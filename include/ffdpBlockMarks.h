@@ -52,7 +52,7 @@ struct BlockMarks
   bool
   IsFor(const Extent & domain) const
   {
-    return blocks == BlocksOf(domain);
+    return blocks == BlocksOf(domain) && std::int64_t(marks.size()) == blocks.Voxels();
   }
 
   /** Whether voxel (x, y, z) is in a marked block. */

@@ -119,7 +119,7 @@ IsRead(const WarpSweep & sweep, std::int64_t z, std::int64_t reach)
   const std::int64_t last = std::min(sweep.end - 1, z + reach) / BlockMarks::Depth;
   const auto         begin = sweep.marks->marks.begin() + first * inLayer;
   const auto         end = sweep.marks->marks.begin() + (last + 1) * inLayer;
-  return std::find(begin, end, std::uint8_t(1)) != end;
+  return std::any_of(begin, end, [](std::uint8_t mark) { return mark != 0; });
 }
 
 /** Has rows of v written to `memory`, where the kernel finds them. */

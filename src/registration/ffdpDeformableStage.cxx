@@ -26,6 +26,8 @@ namespace ffdp
 namespace
 {
 
+constexpr float JoinTolerance = 1e-3f; // voxels, of the inverse that becomes a part of SyN's warp
+
 /** Greedy or SyN. Between levels there is one warp for each image that moves; at the end there is one. */
 class DeformableStage : public StageRunner
 {
@@ -137,7 +139,7 @@ private:
   {
     const Slab inverse(m_Backend, m_Communicator, fixedWarp.Domain(), 3);
     inverse.FillZero();
-    InvertWarp(m_Backend, m_Communicator, fixedWarp, inverse);
+    InvertWarp(m_Backend, m_Communicator, fixedWarp, inverse, JoinTolerance);
     fixedWarp = Slab();
     CompositionParameters composition;
     composition.boundAlongZ = BoundAlongZ(m_Backend, m_Communicator, inverse);
@@ -192,12 +194,12 @@ BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp)
 }
 
 double
-InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse)
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse, float tolerance)
 {
   constexpr int         CheapIterations = 5; // enough for most voxels; the rest is refined one by one
   InverseStepParameters step;
   InverseRefinement     refinement;
-  refinement.tolerance = 0.01f; // voxels; between them far more is lost
+  refinement.tolerance = tolerance;
   step.boundAlongZ = refinement.boundAlongZ = BoundAlongZ(backend, communicator, u);
   u = WithHalo(backend, communicator, std::move(u), CompositionHalo(step.boundAlongZ));
 
@@ -211,8 +213,10 @@ InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab 
     const Extent & domain = u.Domain();
     const int      everywhere = -int(std::max({ domain.x, domain.y, domain.z }));
     const Slab     error(backend, communicator, domain, 1);
-    backend.InverseError(u.Warp(), inverse.Warp(), step.boundAlongZ, everywhere, error.OwnedVolume(), nullptr);
-    residual = backend.RefineInverse(u.Warp(), inverse.Warp(), error.OwnedVolume(), refinement);
+    const float    largest =
+      backend.InverseError(u.Warp(), inverse.Warp(), step.boundAlongZ, everywhere, error.OwnedVolume(), nullptr);
+    const float refined = backend.RefineInverse(u.Warp(), inverse.Warp(), error.OwnedVolume(), refinement);
+    residual = double(std::max(refined, std::min(largest, tolerance))); // what is within the tolerance is left alone
   }
   communicator.Maximum(&residual, 1);
   return residual;

@@ -25,10 +25,11 @@ namespace ffdp
 namespace
 {
 
-constexpr float LeastJacobian = 0.05f;  // not only positive, so that what reads the warp finds no fold either
-constexpr float IronedJacobian = 0.08f; // to which it is ironed where it is less, so that it lasts
-constexpr float UsualError = 0.1f;      // voxels; what a warp and its inverse may differ by everywhere
-constexpr float LargestError = 0.2f;    // at voxels; where it is more, warps are ironed. Between them more is left
+constexpr float LeastJacobian = 0.05f;    // not only positive, so that what reads the warp finds no fold either
+constexpr float IronedJacobian = 0.08f;   // to which it is ironed where it is less, so that it lasts
+constexpr float UsualError = 0.1f;        // voxels; what a warp and its inverse may differ by everywhere
+constexpr float InverseTolerance = 0.01f; // of the inverse at its voxels; between them far more is lost
+constexpr float LargestError = 0.2f;      // at voxels; where it is more, warps are ironed. Between them more is left
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
 constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse itself, and a last look
@@ -140,17 +141,22 @@ public:
   Run(const std::function<void(double)> & report)
   {
     bool done = false;
-    for (int pass = 0; pass <= InversePasses && !done; ++pass)
+    for (int pass = 0; pass <= InversePasses && !done;)
     {
       const bool lookedAtMarks = m_LooksAtMarks;
       done = this->Pass(pass < InversePasses);
-      if (lookedAtMarks && (done || pass == InversePasses))
+      const bool agreesAtMarks = lookedAtMarks && done;
+      if (agreesAtMarks || (lookedAtMarks && pass == InversePasses))
       {
         m_LooksAtMarks = false;
         m_Result.inverseResidual = std::max(this->MeasureError(m_W, m_U), this->MeasureError(m_U, m_W));
         done = m_Result.inverseResidual <= double(LargestError);
       }
-      report(m_Result.inverseResidual);
+      if (done || !agreesAtMarks) // a pass that had nothing to iron at its marks, and finds more elsewhere, is not one
+      {
+        report(m_Result.inverseResidual);
+        ++pass;
+      }
     }
     m_LooksAtMarks = false;
     if (m_Result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
@@ -235,8 +241,8 @@ private:
     w.RefreshHalo(m_Backend, m_Communicator);
   }
 
-  /** Finds the error w + u(x + w) in all owned planes (or where it may have changed since all were looked at), and its
-   * largest length in all of all ranks. */
+  /** Finds the error w + u(x + w) in all owned planes (or at the marks: near what was ironed since all were looked at),
+   * and its largest length in all of all ranks. */
   double
   MeasureError(const Slab & u, const Slab & w)
   {
@@ -260,7 +266,7 @@ private:
   RegistrationResult & m_Result;
 
   // Few voxels are ironed. After a pass over all, only they and their surroundings are looked at, until all agree
-  // there.
+  // there. Errors may have changed elsewhere, too: all are looked at in the end.
   bool       m_LooksAtMarks = false;
   BlockMarks m_MarksOfU;
   BlockMarks m_MarksOfW;
@@ -335,7 +341,7 @@ BringWarpHome(Backend &                           backend,
   result.warpPlanes = warp.Owned();
   warp = MoveHome(backend, communicator, std::move(warp), result.warp);
   Slab inverse = MakeHome(backend, communicator, size, result.inverseWarp);
-  report(InvertWarp(backend, communicator, warp, inverse));
+  report(InvertWarp(backend, communicator, warp, inverse, InverseTolerance));
   Reconciliation(backend, communicator, warp, inverse, result).Run(report);
   LeaveAtHome(backend, std::move(inverse), result.inverseWarp);
   LeaveAtHome(backend, std::move(warp), result.warp);

@@ -35,9 +35,9 @@ float
 BoundAlongZ(Backend & backend, Communicator & communicator, const Slab & warp);
 
 /** Writes (id + u)^-1 - id to `inverse`, which has no halo and is zero before, and returns the largest residual in
- * voxels. u gets a halo as wide as its inverse reaches. */
+ * voxels: within the tolerance, where there is an inverse. u gets a halo as wide as its inverse reaches. */
 double
-InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse);
+InvertWarp(Backend & backend, Communicator & communicator, Slab & u, const Slab & inverse, float tolerance);
 
 /** What passes from stage to stage: phi(x) = A (x + u(x)) + t. */
 struct Alignment

@@ -25,7 +25,7 @@
 namespace ffdp
 {
 
-/** How far around a point blocks are marked, in voxels: as far as ironing and drawing closer are felt. */
+/** How far around a point blocks are marked, in voxels: as far as ironing and drawing closer are mostly felt. */
 constexpr int MarkedReach = 8;
 
 /** The blocks along an axis that are within reach of a position; none if `last` is below `first`. */
