@@ -24,6 +24,7 @@
 #include "ffdpFoldRepair.h"
 #include "ffdpGaussian.h"
 #include "ffdpImageGradient.h"
+#include "ffdpImageSlope.h"
 #include "ffdpInverse.h"
 #include "ffdpJacobian.h"
 #include "ffdpLocalCorrelation.h"
@@ -189,6 +190,11 @@ public:
                 const std::array<double, 9> &   C,
                 const WarpOutput &              derivative,
                 bool                            moments) = 0;
+  virtual void
+  AddImageSlope(const VolumeView<const float> & image,
+                const VolumeView<const float> & weights,
+                float                           factor,
+                const WarpView<float> &         gradient) = 0;
 
   virtual void
   Scale(const VolumeView<float> & volume, float factor) = 0;

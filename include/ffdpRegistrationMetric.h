@@ -38,6 +38,10 @@ struct RegistrationMetric
   double epsilon = 5e-4;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
   bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation
   int    bins = 32;            ///< MutualInformation
+
+  /** LocalCorrelation, greedy stages: how much the slope of the fixed image says about the step, beside that of the
+   * moved one, from 0 (nothing) to 1 (as much). The moved image is interpolated, so its slope is blurred. */
+  double fixedSlope = 0.3;
 };
 
 } // namespace ffdp

@@ -274,6 +274,14 @@ public:
   {
     return ffdp::ImageGradient(image, map, u, differences, weights, C, derivative, moments, m_Threads);
   }
+  void
+  AddImageSlope(const VolumeView<const float> & image,
+                const VolumeView<const float> & weights,
+                float                           factor,
+                const WarpView<float> &         gradient) override
+  {
+    ffdp::AddImageSlope(image, weights, factor, gradient, m_Threads);
+  }
 
   void
   Scale(const VolumeView<float> & volume, float factor) override

@@ -9,6 +9,7 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaFoldRepair.cu
   ffdpCudaGaussian.cu
   ffdpCudaImageGradient.cu
+  ffdpCudaImageSlope.cu
   ffdpCudaIntensityHistogram.cu
   ffdpCudaInverse.cu
   ffdpCudaJacobian.cu

@@ -23,6 +23,7 @@
 #include "ffdpCudaFoldRepair.h"
 #include "ffdpCudaGaussian.h"
 #include "ffdpCudaImageGradient.h"
+#include "ffdpCudaImageSlope.h"
 #include "ffdpCudaInverse.h"
 #include "ffdpCudaJacobian.h"
 #include "ffdpCudaLocalCorrelation.h"
@@ -253,6 +254,14 @@ public:
                 bool                            moments) override
   {
     return cuda::ImageGradient(m_Device, image, map, u, differences, weights, C, derivative, moments);
+  }
+  void
+  AddImageSlope(const VolumeView<const float> & image,
+                const VolumeView<const float> & weights,
+                float                           factor,
+                const WarpView<float> &         gradient) override
+  {
+    cuda::AddImageSlope(m_Device, image, weights, factor, gradient);
   }
 
   void

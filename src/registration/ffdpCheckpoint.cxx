@@ -128,7 +128,8 @@ AddStage(Hash & hash, const RegistrationStage & stage)
                                  double(metric.radius),
                                  metric.epsilon,
                                  double(metric.exactGradient),
-                                 double(metric.bins) })
+                                 double(metric.bins),
+                                 metric.fixedSlope })
     {
       hash.AddNumber(number);
     }

@@ -54,7 +54,6 @@ Loss::Loss(Backend &                               backend,
     RequireSameDomain(pairs.front().fixed.domain, pairs[i].fixed.domain, "the fixed images of two pairs");
     m_Pairs.push_back({ ComparedPair(backend, communicator, pairs[i], halos[i], planesAtATime, m_JoinedPlanes), {} });
   }
-  m_LossGradient = PlaneWindow<float>(backend, this->Domain(), 1, planesAtATime);
 }
 
 void
@@ -100,10 +99,6 @@ Loss::Begin(const AffineMap &             physical,
     pair.compared.Begin(physical, u, r, withGradient);
     pair.planeGradients.assign(planes, MapGradient{});
   }
-  if (m_FixedMoves && m_FixedLossGradient.Capacity() == 0)
-  {
-    m_FixedLossGradient = PlaneWindow<float>(m_Backend, this->Domain(), 1, m_PlanesAtATime);
-  }
   for (Term & term : m_Terms)
   {
     term.sums.planeSums.assign(planes, 0.0);
@@ -138,10 +133,18 @@ Loss::MeasureInformation()
   }
 }
 
-void
-Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient)
+bool
+Loss::TakesFixedSlope(const Term & term) const
 {
-  if (term.metric.kind == RegistrationMetric::Kind::MutualInformation && !withGradient)
+  // Windows of no reach bring no planes beside their own, which slopes need. Nor is there a correlation in them.
+  return !m_FixedMoves && term.metric.kind == RegistrationMetric::Kind::LocalCorrelation && term.metric.radius > 0 &&
+         term.metric.fixedSlope != 0;
+}
+
+void
+Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients wanted)
+{
+  if (term.metric.kind == RegistrationMetric::Kind::MutualInformation && wanted == Gradients::None)
   {
     return; // Begin() knows the value already
   }
@@ -152,13 +155,17 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withG
   const VolumeView<const float>        movedHere = moved.Planes(first, end - first);
   const VolumeView<const std::uint8_t> mask = pair.Mask();
   const auto                           gradientHere = [&](PlaneWindow<float> & window) {
+    if (window.Capacity() == 0)
+    {
+      window = PlaneWindow<float>(m_Backend, this->Domain(), 1, m_PlanesAtATime);
+    }
     window.Restart(first);
     window.Grow(end);
     return window.Volume();
   };
-  const VolumeView<float> gradient = withGradient ? gradientHere(m_LossGradient) : VolumeView<float>();
+  const VolumeView<float> gradient = wanted != Gradients::None ? gradientHere(m_LossGradient) : VolumeView<float>();
   const VolumeView<float> fixedGradient =
-    withGradient && m_FixedMoves ? gradientHere(m_FixedLossGradient) : VolumeView<float>();
+    wanted == Gradients::ForBoth ? gradientHere(m_FixedLossGradient) : VolumeView<float>();
   const auto keep = [&](const PlaneSums & sums) {
     std::copy(sums.planeSums.begin(), sums.planeSums.end(), term.sums.planeSums.begin() + (first - m_Planes.first));
     std::copy(
@@ -190,7 +197,8 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
   for (Term & term : m_Terms)
   {
     ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
-    this->EvaluateTerm(term, first, end, true);
+    const bool     both = m_FixedMoves || this->TakesFixedSlope(term);
+    this->EvaluateTerm(term, first, end, both ? Gradients::ForBoth : Gradients::ForMoved);
     // alone, the scale of a term means nothing to the optimizer
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
     const auto  add = [&](SampledImage & image, const VolumeView<float> & lossGradient, float factor) {
@@ -205,6 +213,11 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     if (m_FixedMoves)
     {
       add(pair.SampledFixed(), m_FixedLossGradient.Volume(), -scale);
+    }
+    else if (both)
+    {
+      const auto part = float(term.metric.fixedSlope);
+      m_Backend.AddImageSlope(pair.Fixed(first, end), m_FixedLossGradient.Volume(), -scale * part, gradient);
     }
   }
 }
@@ -226,7 +239,7 @@ Loss::AddMapGradient(std::int64_t first, std::int64_t end)
   for (Term & term : m_Terms)
   {
     Pair & pair = m_Pairs[std::size_t(term.metric.pair)];
-    this->EvaluateTerm(term, first, end, true);
+    this->EvaluateTerm(term, first, end, Gradients::ForMoved);
     std::vector<MapGradient> planes =
       pair.compared.SampledMoving().SampleBackward(m_LossGradient.Volume(), warpGradient, true);
     if (m_Warp)
@@ -275,7 +288,7 @@ Loss::AddValue(std::int64_t first, std::int64_t end)
 {
   for (Term & term : m_Terms)
   {
-    this->EvaluateTerm(term, first, end, false);
+    this->EvaluateTerm(term, first, end, Gradients::None);
   }
 }
 

@@ -51,8 +51,9 @@ public:
 
   /** dL/du, in voxels, for the planes [first, end), which this rank owns; `gradient` holds exactly them. At most as
    * many planes as the constructor was told. It is cheapest where calls go on where the last one ended. With r, it is
-   * dL/du - dL/dr: the gradient for a movement of both images against each other. (Moving both along with each other
-   * only stretches the space that they meet in, and must not be rewarded for what it makes of the mean over that
+   * dL/du - dL/dr: the gradient for a movement of both images against each other. Without, dL/dr at r = 0 has a smaller
+   * part (RegistrationMetric::fixedSlope), by central differences of the fixed image. (Moving both along with each
+   * other only stretches the space that they meet in, and must not be rewarded for what it makes of the mean over that
    * space.) */
   void
   WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient);
@@ -106,9 +107,19 @@ private:
   PrepareTerm(Term & term, const LevelPair & images) const;
   void
   MeasureInformation();
+  /** Which derivatives of a term are wanted. */
+  enum class Gradients
+  {
+    None,
+    ForMoved,
+    ForBoth
+  };
   /** Writes dL/dmoved of a term to m_LossGradient, if wanted, likewise for the fixed image, and adds to its sums. */
   void
-  EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, bool withGradient);
+  EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients wanted);
+  /** Whether the slope of a fixed image that does not move has a part in the gradient for the warp. */
+  bool
+  TakesFixedSlope(const Term & term) const;
   /** Adds what u contributes to the gradients for the map of a pair, of the planes that were evaluated last. */
   void
   AddWarpedMapGradient(const CompositeMap &       map,

@@ -78,6 +78,18 @@ HaloOf(const RegistrationStage & stage, std::size_t pair)
   return halo;
 }
 
+/** Whether derivatives of the loss by both images are computed. */
+bool
+TakesBothGradients(const RegistrationStage & stage)
+{
+  bool slopes = false; // of fixed images
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    slopes = slopes || (metric.kind == RegistrationMetric::Kind::LocalCorrelation && metric.fixedSlope != 0);
+  }
+  return stage.kind == Kind::SyN || (stage.kind == Kind::Greedy && slopes);
+}
+
 /** Planes of a level that are worked on at a time. */
 double
 PlanesAtATimeOn(const EstimatedDevice & device, const Extent & size, int ranks)
@@ -99,7 +111,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
   const double atATime = PlanesAtATimeOn(device, level.size, ranks);
   const double all = double(level.size.z);
   const bool   both = stage.kind == Kind::SyN;
-  double       planes = std::min(all, atATime) * (both ? 2 : 1); // gradients of the loss
+  double       planes = std::min(all, atATime) * (TakesBothGradients(stage) ? 2 : 1);
   for (std::size_t i = 0; i < pairs.size(); ++i)
   {
     const double halo = HaloOf(stage, i);
@@ -199,7 +211,7 @@ DeviceScratchFloats(const PlannedLevel &      level,
     const bool information = metric.kind == RegistrationMetric::Kind::MutualInformation;
     floats = std::max({ floats,
                         information ? HistogramFloats : 0.0,
-                        CorrelationFloats(level.size, metric, atATime, stage.kind == Kind::SyN, device) });
+                        CorrelationFloats(level.size, metric, atATime, TakesBothGradients(stage), device) });
   }
   if (IsDeformable(stage))
   {

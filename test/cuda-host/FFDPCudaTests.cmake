@@ -9,6 +9,7 @@ set(FFDPCudaTestBodies
   ffdpDownsampleGTest.cxx
   ffdpFoldRepairGTest.cxx
   ffdpGaussianGTest.cxx
+  ffdpImageSlopeGTest.cxx
   ffdpInverseGTest.cxx
   ffdpJacobianGTest.cxx
   ffdpLocalCorrelationGTest.cxx
@@ -30,6 +31,7 @@ set(FFDPCudaSharedTests
   ffdpCudaDownsampleGTest.cxx
   ffdpCudaFoldRepairGTest.cxx
   ffdpCudaGaussianGTest.cxx
+  ffdpCudaImageSlopeGTest.cxx
   ffdpCudaInverseGTest.cxx
   ffdpCudaJacobianGTest.cxx
   ffdpCudaLocalCorrelationGTest.cxx
@@ -48,6 +50,7 @@ set(FFDPCudaSharedTests
   ffdpDeviceDownsample.cxx
   ffdpDeviceFoldRepair.cxx
   ffdpDeviceGaussian.cxx
+  ffdpDeviceImageSlope.cxx
   ffdpDeviceInverse.cxx
   ffdpDeviceJacobian.cxx
   ffdpDeviceLocalCorrelation.cxx
