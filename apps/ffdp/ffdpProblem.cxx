@@ -144,8 +144,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double compression = std::min(CompressionBytes, 4 * file);
   const double writing = problem.imageBytes + std::max(forward, backward) + compression;
   // From a GPU both warps come home.
-  const double engine = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
-  const double each = std::max(engine, writing);
+  problem.engineBytes = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
+  const double each = std::max(problem.engineBytes, writing);
   // Rank 0 alone reads some files as a whole, and puts composite transforms together, when both warps are there.
   const double allFixedVoxels = double(problem.pairs.front().fixedSize.Voxels());
   const double composite =
