@@ -63,7 +63,8 @@ public:
 
   /** Where fewer voxels are worked on at a time, starting costs more than computing. */
   virtual std::int64_t
-                                FewVoxels() const = 0;
+  FewVoxels() const = 0;
+
   static constexpr std::int64_t FewVoxelsOfCpu = 1 << 17;
 
   /** Memory for floats or bytes on the device; throws std::bad_alloc. */

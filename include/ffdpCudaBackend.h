@@ -35,6 +35,7 @@ struct CudaDeviceDescription
   int           major = 0; ///< of its compute capability
   int           minor = 0;
   std::uint64_t memory = 0; ///< bytes
+  int           multiprocessors = 0;
 };
 
 /** What CUDA offers here. */

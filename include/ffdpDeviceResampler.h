@@ -38,7 +38,7 @@ struct ResampleProblem
   WarpChain      chain; ///< has no steps if there is none
 };
 
-/** Resample() and ResampleChain() on a backend with memory of its own.
+/** Resample() and ResampleChain() on a backend, with memory of its own or not.
  *
  * The image and the displacement fields stay on the device from one call to the next, as long as they are the same:
  * same memory and same version. Memory of the device: these, and the part of the output that a call computes. */

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace ffdp
 {
@@ -32,8 +33,9 @@ namespace ffdp
 struct JacobianResult : PlaneSums ///< of the determinants
 {
   /** The smallest determinant of an unmasked voxel; -infinity if one is not a number, +infinity if there is none. */
-  double       minimum = std::numeric_limits<double>::infinity();
-  std::int64_t notPositive = 0; ///< unmasked voxels whose determinant is not above 0: folds (and NaN)
+  double              minimum = std::numeric_limits<double>::infinity();
+  std::int64_t        notPositive = 0; ///< unmasked voxels whose determinant is not above 0: folds (and NaN)
+  std::vector<double> planeMinima;     ///< `minimum` of each plane
 };
 
 /** The determinant of d(x + u(x))/dx, for the planes [firstPlane, firstPlane + planes).

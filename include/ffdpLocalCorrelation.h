@@ -46,8 +46,9 @@
  * approximation keeps only the window centered at the voxel, as ANTs and ITK do.
  *
  * Precision: float sums of intensities minus the mean of a tile of at most 256 x 64 voxels, so that bright
- * images keep their contrast; no sum is slid from an edge. Memory: a few windows of planes of one tile
- * per thread, whatever the size of the volume.
+ * images keep their contrast; no sum is slid from an edge. The value is summed in float over groups of up to
+ * four rows, and in double from there. Memory: a few windows of planes of one tile per thread, whatever the
+ * size of the volume.
  */
 namespace ffdp
 {

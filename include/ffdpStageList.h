@@ -31,9 +31,9 @@ struct StagePreset
 {
   enum class Effort
   {
-    Fast,     ///< stops at half resolution
-    Balanced, ///< full resolution
-    Accurate  ///< more iterations, longer steps
+    Fast, ///< linear stages stop a level earlier, and the deformable one does two iterations at full resolution
+    Balanced,
+    Accurate ///< more iterations, and for one modality windows of two sizes
   };
   enum class Last ///< the kind of transform that is looked for, and all before it
   {

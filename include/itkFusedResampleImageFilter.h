@@ -73,7 +73,7 @@ namespace itk
  * the bytes of the CPU: the arithmetic of a pixel is the same code. (What is not a number may have other bits.) The
  * input and the displacement fields stay there from one update to the next, as long as their memory and their modified
  * time are the same; the output is computed and brought back in pieces. What is left to the superclass runs on the CPU.
- * Memory of the device: input as far as it is in memory, fields, and 2^21 pixels of the output or a sixty-fourth.
+ * Memory of the device: input as far as it is in memory, fields, and a piece of the output, of 2^21 pixels or one row.
  *
  * \ingroup FFDP
  * \ingroup GeometricTransform
@@ -130,7 +130,8 @@ public:
     return m_DeviceResampler ? m_DeviceResampler->GetBackend().Name() : "cpu";
   }
 
-  /** Whether the last update ran on the device that was set. If not, GetFallbackReason() says why. */
+  /** Whether the last update ran on the device that was set, to its end. If it threw no exception and did not,
+   * GetFallbackReason() says why. */
   itkGetConstMacro(UsedDevice, bool);
 
 protected:

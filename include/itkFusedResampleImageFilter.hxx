@@ -20,6 +20,7 @@
 
 #include "itkFusedResampleImageFilter.h"
 
+#include "ffdpPixelPieces.h"
 #include "ffdpResample.h"
 #include "itkFFDPPixelLayout.h"
 
@@ -31,6 +32,7 @@
 #include <stdexcept>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 namespace itk
 {
@@ -132,7 +134,7 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   const std::string & reason)
 {
   m_UsedFastPath = fast;
-  m_UsedDevice = fast && m_DeviceResampler;
+  m_UsedDevice = false; // until it has done its work
   m_FallbackReason = fast ? std::string() : reason;
   if (!fast && !m_HasWarned)
   {
@@ -212,6 +214,7 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   try
   {
     this->GenerateDataFast(stack);
+    m_UsedDevice = m_DeviceResampler != nullptr;
   }
   catch (const std::invalid_argument & error)
   {
@@ -224,7 +227,7 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
   catch (const std::bad_alloc &)
   {
     itkExceptionMacro("Cannot resample: there is not enough memory"
-                      << (m_UsedDevice ? " on the device. Call SetDevice(\"cpu\") to do without." : "."));
+                      << (m_DeviceResampler ? " on the device. Call SetDevice(\"cpu\") to do without." : "."));
   }
   this->AfterThreadedGenerateData();
 }
@@ -252,18 +255,17 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
     }
     parameters.outsidePixel = FFDPPixelLayout<TOutputImage>::GetComponents(this->GetDefaultPixelValue());
 
-    // Pieces along the slowest axis, for progress and abort: large enough to keep the threads or the device busy.
+    // Pieces, for progress and abort, and for the memory of a device: large enough to keep it or the threads busy.
     const ffdp::PixelView whole = FFDPViewOf(output);
     const ffdp::PixelBox  asked = FFDPBoxOf(output->GetRequestedRegion(), output->GetLargestPossibleRegion());
-    const int             slowest = OutputImageDimension - 1;
-    const std::int64_t    pixels = asked.count[0] * asked.count[1] * asked.count[2];
     const std::int64_t    fewPixels =
-      m_DeviceResampler ? m_DeviceResampler->GetBackend().FewVoxels() : 2 * ffdp::Backend::FewVoxelsOfCpu;
-    const std::int64_t pieces =
-      std::max<std::int64_t>(1, std::min({ pixels / fewPixels, asked.count[slowest], std::int64_t{ 64 } }));
+      std::max(2 * ffdp::Backend::FewVoxelsOfCpu, asked.count[0] * asked.count[1] * asked.count[2] / 64);
+    const std::vector<ffdp::PixelBox> pieces =
+      ffdp::CutIntoPieces(asked, m_DeviceResampler ? m_DeviceResampler->GetBackend().FewVoxels() : fewPixels);
     const std::int64_t pixelSize =
       whole.components * static_cast<std::int64_t>(sizeof(typename FFDPPixelLayout<TOutputImage>::ComponentType));
-    for (std::int64_t piece = 0; piece < pieces; ++piece)
+    std::size_t done = 0;
+    for (const ffdp::PixelBox & piece : pieces)
     {
       if (this->GetAbortGenerateData())
       {
@@ -272,10 +274,7 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
         throw aborted;
       }
       ffdp::PixelView part = whole;
-      part.box = asked;
-      part.box.first[slowest] = asked.first[slowest] + asked.count[slowest] * piece / pieces;
-      part.box.count[slowest] =
-        asked.first[slowest] + asked.count[slowest] * (piece + 1) / pieces - part.box.first[slowest];
+      part.box = piece;
       const std::int64_t offset = (part.box.first[2] - whole.box.first[2]) * whole.planeStride +
                                   (part.box.first[1] - whole.box.first[1]) * whole.rowStride +
                                   (part.box.first[0] - whole.box.first[0]);
@@ -292,7 +291,7 @@ FusedResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecision, TTra
       {
         ffdp::Resample(problem.image, problem.map, problem.warp, part, parameters, this->GetNumberOfWorkUnits());
       }
-      this->UpdateProgress(static_cast<float>(piece + 1) / static_cast<float>(pieces));
+      this->UpdateProgress(static_cast<float>(++done) / static_cast<float>(pieces.size()));
     }
   }
 }

@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpResample.h"
 
+#include "ffdpPixelPieces.h"
+
 #include "ffdpAllocationMeter.h"
 #include "ffdpTestSupport.h"
 
@@ -549,4 +551,37 @@ TEST(Resample, RefusesBadInput)
   PixelView beyond = result.View();
   beyond.box.first[0] = 1;
   refuses([&] { Resample(image.View(), {}, WarpInput{}, beyond); }); // pixels outside the volume
+}
+
+TEST(PixelPieces, AreOrderedCompleteAndNotTooLarge)
+{
+  const PixelBox boxes[] = { { { 0, 0, 0 }, { 20000, 20000, 4 } }, { { 3, -5, 7 }, { 512, 512, 300 } },
+                             { { 1, 2, 3 }, { 300, 7000, 1 } },    { { 0, 0, 0 }, { 1, 1, 9000000 } },
+                             { { 9, 9, 9 }, { 2, 3, 4 } },         { { 0, 0, 0 }, { 3 << 20, 5, 3 } } };
+  for (const PixelBox & box : boxes)
+  {
+    const std::int64_t most = 1 << 21, row = box.count[0];
+    std::int64_t       y = box.first[1], z = box.first[2], pixels = 0, smallest = most;
+    for (const PixelBox & piece : CutIntoPieces(box, most))
+    {
+      EXPECT_EQ(piece.first[0], box.first[0]);
+      EXPECT_EQ(piece.count[0], row);
+      EXPECT_EQ(piece.first[1], y);
+      EXPECT_EQ(piece.first[2], z);
+      const std::int64_t own = row * piece.count[1] * piece.count[2];
+      EXPECT_LE(own, std::max(most, row));
+      pixels += own;
+      smallest = std::min(smallest, own);
+      y += piece.count[1];
+      if (y == box.first[1] + box.count[1])
+      {
+        y = box.first[1];
+        z += piece.count[2];
+      }
+    }
+    EXPECT_EQ(pixels, row * box.count[1] * box.count[2]);
+    EXPECT_EQ(z, box.first[2] + box.count[2]);
+    EXPECT_GE(smallest, std::min(pixels, most / 4)) << "launches cost more than they compute";
+  }
+  EXPECT_TRUE(CutIntoPieces(PixelBox{}, 100).empty());
 }

@@ -24,6 +24,7 @@
 #include "ffdpPlaneSource.h"
 #include "ffdpRegisterInputs.h"
 
+#include "ffdpCudaBackend.h"
 #include "ffdpPartition.h"
 
 #include <algorithm>
@@ -83,6 +84,21 @@ private:
   std::set<std::string> m_Seen;
 };
 
+/** A GPU need not be there. Those of several ranks are taken to be alike. */
+ffdp::EstimatedDevice
+DescribeDevice(const ffdp::DeviceName & name)
+{
+  ffdp::EstimatedDevice device;
+  device.cuda = name.cuda;
+  if (name.cuda)
+  {
+    const auto        found = ffdp::FindCudaDevices().devices;
+    const std::size_t index = name.index >= 0 ? std::size_t(name.index) : 0;
+    device.multiprocessors = index < found.size() ? found[index].multiprocessors : device.multiprocessors;
+  }
+  return device;
+}
+
 double
 ReadNumber(const std::string & file)
 {
@@ -127,9 +143,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
       files.Add(mask, "mask");
     }
   }
-  const bool            fromWarp = StartsFromWarp(options);
-  ffdp::EstimatedDevice device;
-  device.cuda = ParseDevice(options.device).cuda;
+  const bool                  fromWarp = StartsFromWarp(options);
+  const ffdp::EstimatedDevice device = DescribeDevice(ParseDevice(options.device));
   problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks, device);
   problem.deviceBytes = device.cuda ? files.inMemory + problem.estimate.peakBytes : 0;
   const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
@@ -144,8 +159,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double compression = std::min(CompressionBytes, 4 * file);
   const double writing = problem.imageBytes + std::max(forward, backward) + compression;
   // From a GPU both warps come home.
-  const double engine = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
-  const double each = std::max(engine, writing);
+  problem.engineBytes = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
+  const double each = std::max(problem.engineBytes, writing);
   // Rank 0 alone reads some files as a whole, and puts composite transforms together, when both warps are there.
   const double allFixedVoxels = double(problem.pairs.front().fixedSize.Voxels());
   const double composite =

@@ -28,6 +28,7 @@ struct RegistrationProblem
   std::vector<ffdp::PairGeometry> pairs;
   ffdp::RegistrationEstimate      estimate;        ///< of the engine
   double                          imageBytes = 0;  ///< of all images and masks in memory
+  double                          engineBytes = 0; ///< on the host while the engine runs, images included
   double                          peakBytes = 0;   ///< of the whole program, on the host
   double                          deviceBytes = 0; ///< on the GPU, images included; 0: it runs on the CPU
   double                          firstBytes = 0; ///< that rank 0 of several needs beyond this, for what it alone holds

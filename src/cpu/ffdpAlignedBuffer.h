@@ -19,9 +19,9 @@
 #define ffdpAlignedBuffer_h
 
 #include "ffdpLargePages.h"
+#include "ffdpScratchScope.h"
 
 #include <cstddef>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -29,7 +29,7 @@ namespace ffdp
 {
 
 /** Scratch memory on a cache line boundary, not initialized. Allocated through operator new, so that a
- * program that replaces operator new sees every byte that a primitive uses. */
+ * program that replaces operator new sees every byte that a primitive uses (unless a ScratchScope has kept them). */
 template <typename T>
 class AlignedBuffer
 {
@@ -38,28 +38,41 @@ class AlignedBuffer
 public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t count)
-    : m_Data(count ? static_cast<T *>(::operator new(count * sizeof(T), Alignment)) : nullptr)
-    , m_Count(count)
+    : m_Count(count)
   {
-    AdviseLargePages(m_Data, count * sizeof(T)); // it comes and goes with every call of a primitive
+    if (count > 0)
+    {
+      bool isNew = false;
+      m_Block = ScratchScope::Take(count * sizeof(T), isNew);
+      if (isNew)
+      {
+        AdviseLargePages(m_Block.memory, m_Block.bytes); // most of it comes and goes with every call of a primitive
+      }
+    }
   }
   AlignedBuffer(AlignedBuffer && other) noexcept
-    : m_Data(std::exchange(other.m_Data, nullptr))
+    : m_Block(std::exchange(other.m_Block, ScratchBlock()))
     , m_Count(std::exchange(other.m_Count, 0))
   {}
   AlignedBuffer &
   operator=(AlignedBuffer && other) noexcept
   {
-    std::swap(m_Data, other.m_Data);
+    std::swap(m_Block, other.m_Block);
     std::swap(m_Count, other.m_Count);
     return *this;
   }
-  ~AlignedBuffer() { ::operator delete(m_Data, Alignment); }
+  ~AlignedBuffer()
+  {
+    if (m_Block.memory)
+    {
+      ScratchScope::Return(m_Block);
+    }
+  }
 
   T *
   Data() const
   {
-    return m_Data;
+    return static_cast<T *>(m_Block.memory);
   }
   std::size_t
   Count() const
@@ -69,14 +82,12 @@ public:
   T &
   operator[](std::size_t i) const
   {
-    return m_Data[i];
+    return this->Data()[i];
   }
 
 private:
-  static constexpr std::align_val_t Alignment{ 64 };
-
-  T *         m_Data = nullptr;
-  std::size_t m_Count = 0;
+  ScratchBlock m_Block;
+  std::size_t  m_Count = 0;
 };
 
 } // namespace ffdp

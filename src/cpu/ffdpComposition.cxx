@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpComposition.h"
 
+#include "ffdpBlockMarksTerms.h"
 #include "ffdpInPlaceSweep.h"
 #include "ffdpWarpGrid.h"
 #include "ffdpWarpSweepArguments.h"

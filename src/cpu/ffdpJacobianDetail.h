@@ -70,6 +70,7 @@ GatherJacobian(const RowPieces & pieces, const std::vector<JacobianPartial> & pa
   JacobianResult result;
   result.planeSums.resize(std::size_t(pieces.planes));
   result.planeCounts.resize(std::size_t(pieces.planes));
+  result.planeMinima.resize(std::size_t(pieces.planes), result.minimum);
   for (std::int64_t piece = 0; piece < pieces.Count(); ++piece)
   {
     const auto              plane = std::size_t(pieces.Plane(piece) - pieces.firstPlane);
@@ -77,6 +78,7 @@ GatherJacobian(const RowPieces & pieces, const std::vector<JacobianPartial> & pa
     result.planeSums[plane] += partial.sum;
     result.planeCounts[plane] += partial.count;
     result.notPositive += partial.notPositive;
+    result.planeMinima[plane] = std::min(result.planeMinima[plane], double(partial.minimum));
     result.minimum = std::min(result.minimum, double(partial.minimum));
   }
   return result;

@@ -22,6 +22,7 @@
 #include "ffdpCheck.h"
 #include "ffdpResample.h"
 #include "ffdpResamplePlan.h"
+#include "ffdpVoxelInline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,9 +33,12 @@
 namespace ffdp
 {
 
-/** Calls action(T{}) with the C++ type of a component. */
+/** Calls action(T{}) with the C++ type of a component, where the action can run: on the host or on a device. */
+#if defined(__CUDACC__)
+#  pragma nv_exec_check_disable
+#endif
 template <typename TAction>
-auto
+FFDP_VOXEL_INLINE auto
 WithComponentType(PixelComponent type, TAction && action)
 {
   switch (type)
@@ -69,6 +73,16 @@ std::size_t
 PixelSizeOf(const TView & view)
 {
   return std::size_t(view.components) * WithComponentType(view.type, [](auto t) { return sizeof(t); });
+}
+
+/** Bytes from the first to the last pixel of a view. */
+template <typename TView>
+std::int64_t
+SpanOf(const TView & view)
+{
+  const std::int64_t * const count = view.box.count;
+  const std::int64_t         pixels = (count[2] - 1) * view.planeStride + (count[1] - 1) * view.rowStride + count[0];
+  return view.box.IsEmpty() ? 0 : pixels * std::int64_t(PixelSizeOf(view));
 }
 
 template <typename TView>

@@ -247,7 +247,7 @@ ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
 {
   const AxisRange zs = RangeInside(int(plane.z), int(plane.domain.z), plane.margin);
   const float     step = plane.step;
-  const auto      blocksInRow = (plane.domain.x + BlockMarks::Width - 1) / BlockMarks::Width;
+  const Extent    blocks{ (plane.domain.x + BlockMarks::Width - 1) / BlockMarks::Width, 1, 1 };
   static_assert(WarpBlock == BlockMarks::Width, "a block of a row is marked or not");
   WarpBlockSamples block;
   const auto &     v = block.v;
@@ -259,7 +259,7 @@ ErrorRows(const WarpPlane & plane, WarpRowsResult & result)
     {
       const int count = plane.domain.x - firstX < WarpBlock ? int(plane.domain.x - firstX) : WarpBlock;
       float * __restrict out = plane.error + y * plane.errorRowStride + firstX;
-      if (plane.marks && plane.marks[y / BlockMarks::Height * blocksInRow + firstX / BlockMarks::Width] == 0)
+      if (plane.marks && plane.marks[BlockOfVoxel(firstX, y, 0, blocks)] == 0) // those of this plane
       {
         for (int i = 0; i < count; ++i)
         {

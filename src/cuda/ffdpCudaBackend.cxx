@@ -444,8 +444,11 @@ FindCudaDevices()
   {
     cudaDeviceProp properties{};
     FFDP_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    found.devices.push_back(
-      { properties.name, properties.major, properties.minor, std::uint64_t(properties.totalGlobalMem) });
+    found.devices.push_back({ properties.name,
+                              properties.major,
+                              properties.minor,
+                              std::uint64_t(properties.totalGlobalMem),
+                              properties.multiProcessorCount });
   }
   if (found.devices.empty())
   {

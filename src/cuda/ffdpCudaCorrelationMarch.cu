@@ -44,7 +44,7 @@ namespace
 
 constexpr int Columns = MarchColumns;
 constexpr int Rows = MarchRows;
-constexpr int Warps = Rows / 2;
+constexpr int Warps = MarchWarps;
 
 /** Sums over the windows that start at this lane, in the rows from `first` and in those from the next. */
 template <int VRadius>
@@ -208,21 +208,6 @@ MarchShape(const CorrelationLaunch & launch)
 }
 
 } // namespace
-
-bool
-CanMarch(const CorrelationTask & task)
-{
-  return !task.taps[0] && task.radius[0] >= 1 && task.radius[0] <= 4 && task.radius[1] == task.radius[0] &&
-         task.radius[2] == task.radius[0];
-}
-
-void
-SetMarchTiles(CorrelationLaunch & launch)
-{
-  launch.tileWidth = Columns - 2 * launch.task.radius[0];
-  launch.tileHeight = Rows - 2 * launch.task.radius[0];
-  launch.partialsPerTile = Warps - launch.task.radius[0];
-}
 
 void
 MarchTerms(Device & device, const CorrelationLaunch & launch)

@@ -25,15 +25,8 @@ namespace ffdp
 namespace cuda
 {
 
-/** Whether the marching kernels can do it: a box of the same radius, 1 to 4, along all axes. */
-bool
-CanMarch(const CorrelationTask & task);
-
-/** Sets the tiles that the marching kernels work on. */
-void
-SetMarchTiles(CorrelationLaunch & launch);
-
-/** The two stages for the planes of a batch; radii are those of the task. */
+/** The two stages for the planes of a batch; radii are those of the task, which CorrelationTiles (ffdpCudaMemory.h)
+ * found to be for these kernels. */
 void
 MarchTerms(Device & device, const CorrelationLaunch & launch);
 void

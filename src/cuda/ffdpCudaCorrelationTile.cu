@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCudaCorrelationTile.h"
 
+#include "ffdpCudaMemory.h"
 #include "ffdpCudaWarpSum.h"
 
 #include <algorithm>
@@ -38,11 +39,10 @@ namespace cuda
 namespace
 {
 
-constexpr int         TileWidth = 32;
-constexpr int         TileHeight = 16;
-constexpr int         Threads = 256;
-constexpr int         GradientFields = 3;
-constexpr std::size_t SharedLimit = 48 * 1024; // what every device gives without being asked
+constexpr int TileWidth = WindowTileWidth;
+constexpr int TileHeight = WindowTileHeight;
+constexpr int Threads = WindowTileThreads;
+constexpr int GradientFields = 3;
 
 /** The shape of what a block sums, and where. */
 struct WindowTile
@@ -53,16 +53,11 @@ struct WindowTile
   int          height;
 
   WindowTile(const CorrelationTask & task, int quantities, float * memory)
-    : width(TileWidth + 2 * task.radius[0])
+    : floats(WindowTileFloats(task.radius, quantities))
+    , width(TileWidth + 2 * task.radius[0])
     , height(TileHeight + 2 * task.radius[1])
   {
-    floats = std::int64_t(quantities) * width * (height + TileHeight);
-    scratch = this->FitsShared() ? nullptr : memory;
-  }
-  bool
-  FitsShared() const
-  {
-    return std::size_t(floats) * sizeof(float) <= SharedLimit;
+    scratch = FitsSharedMemory(floats) ? nullptr : memory;
   }
 };
 
@@ -178,7 +173,7 @@ template <bool VMasked>
 __global__ void
 __launch_bounds__(Threads) TileTermsKernel(CorrelationLaunch launch, WindowTile shape)
 {
-  constexpr int      Quantities = VMasked ? 6 : 5;
+  constexpr int      Quantities = CorrelationQuantities(VMasked);
   const std::int64_t items = (launch.endPlane - launch.firstPlane) * launch.tiles;
   for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x)
   {
@@ -247,24 +242,9 @@ TileShape(const Device & device, const CorrelationLaunch & launch, const WindowT
 } // namespace
 
 void
-SetWindowTiles(CorrelationLaunch & launch)
-{
-  launch.tileWidth = TileWidth;
-  launch.tileHeight = TileHeight;
-  launch.partialsPerTile = Threads / 32;
-}
-
-std::int64_t
-WindowTileScratch(const Device & device, const CorrelationLaunch & launch)
-{
-  const WindowTile tile(launch.task, launch.maskedWindows ? 6 : 5, nullptr);
-  return tile.FitsShared() ? 0 : device.Multiprocessors() * tile.floats;
-}
-
-void
 TermsOfTiles(Device & device, const CorrelationLaunch & launch, float * scratch)
 {
-  const WindowTile tile(launch.task, launch.maskedWindows ? 6 : 5, scratch);
+  const WindowTile tile(launch.task, CorrelationQuantities(launch.maskedWindows), scratch);
   Launch(device,
          TileShape(device, launch, tile),
          launch.maskedWindows ? TileTermsKernel<true> : TileTermsKernel<false>,

@@ -25,16 +25,8 @@ namespace ffdp
 namespace cuda
 {
 
-/** Sets the tiles that these kernels work on. */
-void
-SetWindowTiles(CorrelationLaunch & launch);
-
-/** How many floats of the device's memory the blocks of a launch need to sum over windows; none if shared memory is
- * enough. */
-std::int64_t
-WindowTileScratch(const Device & device, const CorrelationLaunch & launch);
-
-/** The two stages for the planes of a batch, for windows of any radius. The task has taps, also for a box. */
+/** The two stages for the planes of a batch, for windows of any radius. The task has taps, also for a box. `scratch` is
+ * CorrelationBuffers' (ffdpCudaMemory.h). */
 void
 TermsOfTiles(Device & device, const CorrelationLaunch & launch, float * scratch);
 void

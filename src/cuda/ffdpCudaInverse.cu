@@ -210,8 +210,7 @@ struct DeviceMarks
   __device__ bool
   At(std::int64_t x, std::int64_t y, std::int64_t z) const
   {
-    return !marks ||
-           marks[(z / BlockMarks::Depth * blocks.y + y / BlockMarks::Height) * blocks.x + x / BlockMarks::Width] != 0;
+    return !marks || marks[BlockOfVoxel(x, y, z, blocks)] != 0;
   }
 };
 
@@ -368,9 +367,9 @@ InverseError(Device &                      device,
   CheckSweep(sweep);
   OldPlanes planes;
   planes.field = u;
-  const DeviceBuffer<std::uint8_t> bytes(device, marks ? marks->marks : std::vector<std::uint8_t>());
-  const DeviceMarks                onDevice{ marks ? marks->blocks : Extent{}, bytes.Data() };
-  const FloatMaxima                largest(device, 2);
+  const auto bytes = marks ? DeviceBuffer<std::uint8_t>(device, marks->marks) : DeviceBuffer<std::uint8_t>(device, 0);
+  const DeviceMarks onDevice{ marks ? marks->blocks : Extent{}, bytes.Data() };
+  const FloatMaxima largest(device, 2);
   Launch(device,
          ShapeOfSweep(device, w.domain, w.planes),
          InverseErrorKernel,

@@ -92,15 +92,19 @@ private:
 class CorrelationRun
 {
 public:
-  CorrelationRun(Device & device, const CorrelationLaunch & launch, bool march, const CorrelationBatches & batches)
+  CorrelationRun(Device &                   device,
+                 const CorrelationLaunch &  launch,
+                 bool                       march,
+                 const CorrelationBatches & batches,
+                 const CorrelationBuffers & buffers)
     : m_Device(device)
     , m_Launch(launch)
     , m_March(march)
     , m_BatchPlanes(batches.planes)
-    , m_Shifts(device, batches.most * launch.tiles)
-    , m_Partials(device, batches.most * launch.tiles * launch.partialsPerTile)
-    , m_Fields(device, launch.task.Fields() * batches.most * launch.task.fixed.domain.x * launch.task.fixed.domain.y)
-    , m_Scratch(device, march ? 0 : WindowTileScratch(device, launch))
+    , m_Shifts(device, buffers.shifts)
+    , m_Partials(device, buffers.partials)
+    , m_Fields(device, buffers.fields)
+    , m_Scratch(device, buffers.scratch)
     , m_PlaneSums(device, launch.endOwned - launch.firstOwned)
   {
     m_Launch.planesPerBlock = batches.planesPerBlock;
@@ -226,22 +230,23 @@ LocalCorrelation(Device &                               device,
   launch.maskedWindows = launch.task.WindowsAreMasked();
   launch.firstOwned = firstPlane;
   launch.endOwned = firstPlane + planes;
-  const bool march = CanMarch(launch.task);
-  if (march)
-  {
-    SetMarchTiles(launch);
-  }
-  else
-  {
-    SetWindowTiles(launch);
-  }
-  launch.tilesX = BlocksFor(size.x, launch.tileWidth);
-  launch.tiles = launch.tilesX * BlocksFor(size.y, launch.tileHeight);
+  const CorrelationTiles tiles(launch.task.radius, !launch.task.taps[0], size.x, size.y);
+  launch.tileWidth = tiles.width;
+  launch.tileHeight = tiles.height;
+  launch.partialsPerTile = tiles.partials;
+  launch.tilesX = unsigned(tiles.inRow);
+  launch.tiles = unsigned(tiles.count);
 
-  const DeviceWeights onDevice(device, weights, launch.task);
+  const DeviceWeights      onDevice(device, weights, launch.task);
   const CorrelationBatches batches(
-    device.Multiprocessors(), launch.tiles, launch.task.radius[2], launch.task.exact, planes);
-  result.planeSums = CorrelationRun(device, launch, march, batches).Run();
+    device.Multiprocessors(), tiles.count, launch.task.radius[2], launch.task.exact, planes);
+  const CorrelationBuffers buffers(tiles,
+                                   batches,
+                                   launch.task.Fields(),
+                                   size.x * size.y,
+                                   WindowTileFloats(launch.task.radius, CorrelationQuantities(launch.maskedWindows)),
+                                   device.Multiprocessors());
+  result.planeSums = CorrelationRun(device, launch, tiles.march, batches, buffers).Run();
   result.planeCounts = counts.PerPlane();
   return result;
 }

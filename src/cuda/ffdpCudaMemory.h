@@ -42,9 +42,60 @@ PlanesPerGroup(std::int64_t planes, std::int64_t bytesPerPlane, std::size_t grou
 }
 
 /** The voxels that a block of the march of local correlation reads in a plane; its windows take a radius of them on
- * each side. */
+ * each side. A thread has two of them above each other. */
 constexpr int MarchColumns = 32;
 constexpr int MarchRows = 20;
+constexpr int MarchWarps = MarchRows / 2;
+
+/** The voxels that a block of its other kernels finishes in a plane, and the threads that do. */
+constexpr int WindowTileWidth = 32;
+constexpr int WindowTileHeight = 16;
+constexpr int WindowTileThreads = 256;
+
+/** What a block is given of shared memory by every device without asking for more. */
+constexpr std::int64_t SharedLimit = 48 * 1024;
+
+/** Which kernels of local correlation do windows of these radii, and the tiles that they cut a plane into. */
+struct CorrelationTiles
+{
+  bool         march; ///< box windows of radius 1 to 4 along all axes; otherwise the kernels for any window
+  int          width; ///< voxels that a block finishes in a plane
+  int          height;
+  int          partials; ///< of a tile: warps that finish voxels
+  std::int64_t inRow;
+  std::int64_t count; ///< of a plane
+
+  CorrelationTiles(const int (&radius)[3], bool boxWindow, std::int64_t columns, std::int64_t rows)
+    : march(boxWindow && radius[0] >= 1 && radius[0] <= 4 && radius[1] == radius[0] && radius[2] == radius[0])
+    , width(march ? MarchColumns - 2 * radius[0] : WindowTileWidth)
+    , height(march ? MarchRows - 2 * radius[0] : WindowTileHeight)
+    , partials(march ? MarchWarps - radius[0] : WindowTileThreads / 32)
+    , inRow((columns + width - 1) / width)
+    , count(inRow * ((rows + height - 1) / height))
+  {}
+};
+
+/** Floats in which a block of the kernels for any window sums so many quantities: the tile widened by the radius, and
+ * its sums over rows. */
+inline std::int64_t
+WindowTileFloats(const int (&radius)[3], int quantities)
+{
+  const std::int64_t width = WindowTileWidth + 2 * radius[0];
+  return quantities * width * (2 * WindowTileHeight + 2 * radius[1]);
+}
+
+inline bool
+FitsSharedMemory(std::int64_t floats)
+{
+  return floats * std::int64_t(sizeof(float)) <= SharedLimit;
+}
+
+/** Sums over the window of a voxel: those of both images, of their squares and of their product, and of the mask. */
+constexpr int
+CorrelationQuantities(bool maskedWindows)
+{
+  return maskedWindows ? 6 : 5;
+}
 
 /** How many planes go through the kernels of local correlation at a time. No result depends on it. */
 struct CorrelationBatches
@@ -61,6 +112,34 @@ struct CorrelationBatches
     planes = std::min(owned, std::max(window, marches * shortest));
     planesPerBlock = std::max(shortest, (planes + marches - 1) / marches);
     most = planes + (exact ? 2 * radius : 0);
+  }
+};
+
+/** What an evaluation of local correlation allocates, in elements. */
+struct CorrelationBuffers
+{
+  std::int64_t shifts;   ///< two floats each
+  std::int64_t partials; ///< doubles
+  std::int64_t fields;   ///< floats
+  std::int64_t scratch;  ///< floats: of windows that do not fit into shared memory, for each multiprocessor
+
+  CorrelationBuffers(const CorrelationTiles &   tiles,
+                     const CorrelationBatches & batches,
+                     int                        fieldsPerVoxel,
+                     std::int64_t               planeVoxels,
+                     std::int64_t               tileFloats,
+                     int                        multiprocessors)
+    : shifts(batches.most * tiles.count)
+    , partials(shifts * tiles.partials)
+    , fields(fieldsPerVoxel * batches.most * planeVoxels)
+    , scratch(tiles.march || FitsSharedMemory(tileFloats) ? 0 : multiprocessors * tileFloats)
+  {}
+
+  /** As many floats take the same memory. */
+  std::int64_t
+  Floats() const
+  {
+    return 2 * shifts + 2 * partials + fields + scratch;
   }
 };
 

@@ -105,14 +105,14 @@ ResampleFloatsKernel(BlockMap        map,
     });
 }
 
+/** Blocks of threads over the columns of a box, from column `firstColumn` on, which may lie before it. */
 LaunchShape
-PixelsOf(const PixelBox & box, unsigned columnsPerBlock, std::int64_t rowsPerBlock)
+PixelsOf(const PixelBox & box, std::int64_t firstColumn, unsigned columnsPerBlock, std::int64_t rowsPerBlock)
 {
   const std::int64_t tiles = (box.count[1] + rowsPerBlock - 1) / rowsPerBlock;
-  const std::int64_t left = rowsPerBlock > 1 ? box.first[0] - FirstOfBlock(box.first[0]) : 0;
   LaunchShape        shape;
   shape.block = dim3(columnsPerBlock);
-  shape.grid = dim3(BlocksFor(left + box.count[0], columnsPerBlock),
+  shape.grid = dim3(BlocksFor(box.first[0] + box.count[0] - firstColumn, columnsPerBlock),
                     unsigned(tiles < MostBlocks ? tiles : MostBlocks),
                     unsigned(box.count[2] < MostBlocks ? box.count[2] : MostBlocks));
   return shape;
@@ -144,14 +144,14 @@ ResampleBox(Device &                   device,
   if (IsResampledInFloat(image, output, parameters))
   {
     const FloatPlan   plan = MakeFloatPlan(image, map, outside);
-    const LaunchShape shape = PixelsOf(output.box, SamplerBlock, SamplerTileRows);
+    const LaunchShape shape = PixelsOf(output.box, FirstOfBlock(output.box.first[0]), SamplerBlock, SamplerTileRows);
     const MapTerms    terms = MakeMapTerms(plan.sampler.map, true);
     Launch(device, shape, ResampleFloatsKernel, blockMap, terms, u, plan.sampler.image, plan.box, from, to);
     return;
   }
   const bool nearest = parameters.interpolation == Interpolation::Nearest;
   WithComponentType(image.type, [&](auto t) {
-    const LaunchShape shape = PixelsOf(output.box, RowBlockWidth, 1);
+    const LaunchShape shape = PixelsOf(output.box, output.box.first[0], RowBlockWidth, 1);
     Launch(device, shape, ResampleKernel<decltype(t)>, blockMap, u, from, to, nearest);
   });
 }

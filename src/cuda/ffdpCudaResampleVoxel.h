@@ -20,6 +20,7 @@
 
 #include "ffdpCellBlock.h"
 #include "ffdpPixels.h"
+#include "ffdpResampleArguments.h"
 #include "ffdpResampleTerms.h"
 #include "ffdpWarpChain.h"
 
@@ -224,13 +225,6 @@ PixelOffset(const ResampledOutput & output, std::int64_t x, std::int64_t y, std:
          (x - output.box.first[0]);
 }
 
-template <typename T>
-__device__ void
-StoreComponent(const ResampledOutput & output, std::int64_t at, int c, bool inside, double value)
-{
-  static_cast<T *>(output.data)[at] = inside ? CastComponent<T>(value) : static_cast<const T *>(output.outside)[c];
-}
-
 __device__ inline void
 WriteComponent(const ResampledOutput & output,
                std::int64_t            x,
@@ -241,29 +235,10 @@ WriteComponent(const ResampledOutput & output,
                double                  value)
 {
   const std::int64_t at = PixelOffset(output, x, y, z) * output.components + c;
-  switch (output.type)
-  {
-    case PixelComponent::Int8:
-      return StoreComponent<std::int8_t>(output, at, c, inside, value);
-    case PixelComponent::UInt8:
-      return StoreComponent<std::uint8_t>(output, at, c, inside, value);
-    case PixelComponent::Int16:
-      return StoreComponent<std::int16_t>(output, at, c, inside, value);
-    case PixelComponent::UInt16:
-      return StoreComponent<std::uint16_t>(output, at, c, inside, value);
-    case PixelComponent::Int32:
-      return StoreComponent<std::int32_t>(output, at, c, inside, value);
-    case PixelComponent::UInt32:
-      return StoreComponent<std::uint32_t>(output, at, c, inside, value);
-    case PixelComponent::Int64:
-      return StoreComponent<std::int64_t>(output, at, c, inside, value);
-    case PixelComponent::UInt64:
-      return StoreComponent<std::uint64_t>(output, at, c, inside, value);
-    case PixelComponent::Float:
-      return StoreComponent<float>(output, at, c, inside, value);
-    case PixelComponent::Double:
-      return StoreComponent<double>(output, at, c, inside, value);
-  }
+  WithComponentType(output.type, [&](auto t) {
+    using T = decltype(t);
+    static_cast<T *>(output.data)[at] = inside ? CastComponent<T>(value) : static_cast<const T *>(output.outside)[c];
+  });
 }
 
 #endif

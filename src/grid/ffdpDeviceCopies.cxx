@@ -49,8 +49,12 @@ DeviceCopies::Hold(const Key & key, const std::function<void(void *)> & fill)
 void *
 DeviceCopies::Hold(const Key & key)
 {
-  return this->Hold(key,
-                    [&](void * to) { m_Backend.CopyFromHost(to, std::get<0>(key), std::size_t(std::get<2>(key))); });
+  return this->Hold(key, [&](void * to) {
+    if (std::get<2>(key) > 0)
+    {
+      m_Backend.CopyFromHost(to, std::get<0>(key), std::size_t(std::get<2>(key)));
+    }
+  });
 }
 
 } // namespace ffdp

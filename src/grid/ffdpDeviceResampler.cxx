@@ -30,17 +30,6 @@ namespace ffdp
 namespace
 {
 
-/** Bytes from the first to the last pixel of a view. */
-template <typename TView>
-std::int64_t
-SpanOf(const TView & view)
-{
-  return view.box.IsEmpty() ? 0
-                            : ((view.box.count[2] - 1) * view.planeStride + (view.box.count[1] - 1) * view.rowStride +
-                               view.box.count[0]) *
-                                std::int64_t(PixelSizeOf(view));
-}
-
 DeviceCopies::Key
 KeyOfImage(const ResampleProblem & problem)
 {
@@ -112,7 +101,11 @@ public:
   ResampleProblem
   BringThere(const ResampleProblem & problem)
   {
-    std::vector<DeviceCopies::Key> keys{ KeyOfImage(problem), KeyOfWarp(problem.warp, problem.warpVersion) };
+    std::vector<DeviceCopies::Key> keys{ KeyOfImage(problem) };
+    if (problem.warp)
+    {
+      keys.push_back(KeyOfWarp(problem.warp, problem.warpVersion));
+    }
     for (const WarpStep & step : problem.chain.steps)
     {
       keys.push_back(KeyOfWarp(step.warp, step.version));
@@ -190,7 +183,22 @@ DeviceResampler::Resample(const ResampleProblem &    problem,
   {
     return;
   }
-  Backend &               backend = m_Implementation->GetBackend();
+  Backend &  backend = m_Implementation->GetBackend();
+  const auto resample = [&](const ResampleProblem & from, const PixelView & to) {
+    if (isChain)
+    {
+      backend.ResampleChain(from.image, from.map, from.chain, to, parameters);
+    }
+    else
+    {
+      backend.Resample(from.image, from.map, from.warp, to, parameters);
+    }
+  };
+  if (backend.SharesHostMemory())
+  {
+    resample(problem, output);
+    return;
+  }
   const ResampleProblem   there = m_Implementation->BringThere(problem);
   const PixelBox &        box = output.box;
   const std::int64_t      pixels = box.count[0] * box.count[1] * box.count[2];
@@ -199,14 +207,7 @@ DeviceResampler::Resample(const ResampleProblem &    problem,
   result.data = memory.Data();
   result.rowStride = box.count[0];
   result.planeStride = box.count[0] * box.count[1];
-  if (isChain)
-  {
-    backend.ResampleChain(there.image, there.map, there.chain, result, parameters);
-  }
-  else
-  {
-    backend.Resample(there.image, there.map, there.warp, result, parameters);
-  }
+  resample(there, result);
   Download(backend, memory.Data(), output);
 }
 

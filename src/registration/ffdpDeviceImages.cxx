@@ -22,6 +22,7 @@ namespace ffdp
 
 DeviceImages::DeviceImages(Backend & backend, const std::vector<ImagePair> & pairs)
   : m_Pairs(pairs)
+  , m_Copies(backend)
 {
   if (backend.SharesHostMemory())
   {
@@ -32,32 +33,24 @@ DeviceImages::DeviceImages(Backend & backend, const std::vector<ImagePair> & pai
     for (VolumeView<const float> * volume :
          { &pair.fixed.voxels, &pair.moving.voxels, &pair.fixedMask, &pair.movingMask })
     {
-      this->Upload(backend, *volume);
+      this->Upload(*volume);
     }
   }
 }
 
 void
-DeviceImages::Upload(Backend & backend, VolumeView<const float> & volume)
+DeviceImages::Upload(VolumeView<const float> & volume)
 {
   if (!volume)
   {
     return;
   }
-  const std::int64_t count = volume.planes > 0 ? (volume.planes - 1) * volume.planeStride +
+  constexpr std::uint64_t Version = 1; // images stay as they are while a registration runs
+  const std::int64_t      count = volume.planes > 0 ? (volume.planes - 1) * volume.planeStride +
                                                    (volume.domain.y - 1) * volume.rowStride + volume.domain.x
-                                               : 0;
-  const auto         key = std::make_pair(volume.data, count);
-  auto               copy = m_Copies.find(key);
-  if (copy == m_Copies.end())
-  {
-    copy = m_Copies.emplace(key, DeviceArray<float>(backend, count)).first;
-    if (count > 0)
-    {
-      backend.CopyFromHost(copy->second.Data(), volume.data, std::size_t(count) * sizeof(float));
-    }
-  }
-  volume.data = copy->second.Data();
+                                                    : 0;
+  volume.data =
+    static_cast<const float *>(m_Copies.Hold({ volume.data, Version, count * std::int64_t(sizeof(float)) }));
 }
 
 } // namespace ffdp

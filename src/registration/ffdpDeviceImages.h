@@ -18,11 +18,9 @@
 #ifndef ffdpDeviceImages_h
 #define ffdpDeviceImages_h
 
-#include "ffdpDeviceArray.h"
+#include "ffdpDeviceCopies.h"
 #include "ffdpRegistration.h"
 
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace ffdp
@@ -43,12 +41,10 @@ public:
 
 private:
   void
-  Upload(Backend & backend, VolumeView<const float> & volume);
+  Upload(VolumeView<const float> & volume);
 
-  using Key = std::pair<const float *, std::int64_t>; ///< the caller's memory and its length
-
-  std::vector<ImagePair>            m_Pairs;
-  std::map<Key, DeviceArray<float>> m_Copies;
+  std::vector<ImagePair> m_Pairs;
+  DeviceCopies           m_Copies;
 };
 
 } // namespace ffdp

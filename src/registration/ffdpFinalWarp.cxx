@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpFinalWarp.h"
 
+#include "ffdpScratchScope.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +30,7 @@ namespace
 constexpr float LeastJacobian = 0.05f;    // not only positive, so that what reads the warp finds no fold either
 constexpr float IronedJacobian = 0.08f;   // to which it is ironed where it is less, so that it lasts
 constexpr float UsualError = 0.1f;        // voxels; what a warp and its inverse may differ by everywhere
-constexpr float InverseTolerance = 0.01f; // of the inverse at its voxels; between them far more is lost
+constexpr float InverseTolerance = 0.05f; // of the inverse at its voxels; what the two may differ by is more
 constexpr float LargestError = 0.2f;      // at voxels; where it is more, warps are ironed. Between them more is left
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;
@@ -53,37 +55,89 @@ private:
   int    m_Passes = 0;
 };
 
-/** Finds the determinant in all owned planes, and what is to be known of it in all of all ranks. */
-void
+/** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. */
+JacobianResult
+MeasurePlanes(Backend &                       backend,
+              Communicator &                  communicator,
+              const Slab &                    warp,
+              const std::vector<PlaneRange> & runs,
+              const Slab &                    determinant,
+              std::vector<double> &           minima)
+{
+  const PlaneRange &  owned = warp.Owned();
+  std::vector<double> own(minima.begin() + owned.first, minima.begin() + owned.end);
+  JacobianResult      jacobian;
+  for (const PlaneRange & run : runs)
+  {
+    jacobian = backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, determinant.OwnedVolume());
+    std::copy(jacobian.planeMinima.begin(), jacobian.planeMinima.end(), own.begin() + (run.first - owned.first));
+  }
+  minima = communicator.Gather(own);
+  return jacobian;
+}
+
+std::vector<PlaneRange>
+AllPlanes(const Slab & warp)
+{
+  return warp.IsEmpty() ? std::vector<PlaneRange>() : std::vector<PlaneRange>{ warp.Owned() };
+}
+
+/** Finds the determinant in all owned planes, and what is to be known of it in all of all ranks; returns the smallest
+ * of each plane. */
+std::vector<double>
 MeasureFolds(Backend &            backend,
              Communicator &       communicator,
              const Slab &         warp,
              const Slab &         determinant,
              RegistrationResult & result)
 {
-  JacobianResult jacobian;
-  if (!warp.IsEmpty())
-  {
-    jacobian = backend.JacobianDeterminant(
-      warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, determinant.OwnedVolume());
-  }
-  double smallest = -jacobian.minimum;
-  communicator.Maximum(&smallest, 1);
+  std::vector<double> minima(std::size_t(warp.Domain().z));
+  JacobianResult      jacobian = MeasurePlanes(backend, communicator, warp, AllPlanes(warp), determinant, minima);
   communicator.Sum(&jacobian.notPositive, 1);
-  result.smallestJacobian = -smallest;
+  result.smallestJacobian = *std::min_element(minima.begin(), minima.end());
   result.folds = jacobian.notPositive;
+  return minima;
 }
 
-/** Irons a warp where `measure` is below `least`; returns how many voxels of all ranks. */
+/** The owned planes that are at most `reach` from one whose determinant is below `least` somewhere. */
+std::vector<PlaneRange>
+PlanesNearFolds(const std::vector<double> & minima, double least, std::int64_t reach, const PlaneRange & owned)
+{
+  std::vector<PlaneRange> runs;
+  for (std::int64_t z = 0; z < std::int64_t(minima.size()); ++z)
+  {
+    const PlaneRange near{ std::max(owned.first, z - reach), std::min(owned.end, z + reach + 1) };
+    if (!(minima[std::size_t(z)] < least) || near.first >= near.end)
+    {
+      continue;
+    }
+    if (!runs.empty() && runs.back().end >= near.first)
+    {
+      runs.back().end = near.end;
+    }
+    else
+    {
+      runs.push_back(near);
+    }
+  }
+  return runs;
+}
+
+/** Irons a warp in some runs of owned planes, where `measure` is below `least`; returns how many voxels of all ranks.
+ */
 std::int64_t
-Iron(Backend & backend, Communicator & communicator, const Slab & warp, const Slab & measure, float least)
+Iron(Backend &                       backend,
+     Communicator &                  communicator,
+     const Slab &                    warp,
+     const std::vector<PlaneRange> & runs,
+     const Slab &                    measure,
+     float                           least)
 {
   measure.RefreshHalo(backend, communicator);
   std::int64_t ironed = 0;
-  if (!warp.IsEmpty())
+  for (const PlaneRange & run : runs) // runs do not touch, so none sees what became of another
   {
-    ironed = backend.IronFolds(
-      warp.Warp(), warp.Owned().first, warp.Owned().end - warp.Owned().first, measure.Volume(), least);
+    ironed += backend.IronFolds(warp.Warp(), run.first, run.end - run.first, measure.Volume(), least);
   }
   communicator.Sum(&ironed, 1);
   warp.RefreshHalo(backend, communicator);
@@ -91,7 +145,8 @@ Iron(Backend & backend, Communicator & communicator, const Slab & warp, const Sl
 }
 
 /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. The warp has a halo of
- * a plane or more. */
+ * a plane or more. After a pass only planes near folds are looked at: ironing changes voxels beside a fold, and these
+ * the determinants beside them. */
 void
 Unfold(Backend &            backend,
        Communicator &       communicator,
@@ -99,21 +154,22 @@ Unfold(Backend &            backend,
        const Slab &         determinant,
        RegistrationResult & result)
 {
-  MeasureFolds(backend, communicator, warp, determinant, result);
+  std::vector<double> minima = MeasureFolds(backend, communicator, warp, determinant, result);
   if (result.smallestJacobian >= LeastJacobian)
   {
     return;
   }
   Progress progress;
-  for (int pass = 0; pass < Passes && result.smallestJacobian < IronedJacobian; ++pass)
+  double   smallest = result.smallestJacobian;
+  for (int pass = 0; pass < Passes && smallest < IronedJacobian && !progress.HasEnded(smallest); ++pass)
   {
-    if (progress.HasEnded(result.smallestJacobian))
-    {
-      return;
-    }
-    result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, determinant, IronedJacobian));
-    MeasureFolds(backend, communicator, warp, determinant, result);
+    const auto changed = PlanesNearFolds(minima, IronedJacobian, 1, warp.Owned());
+    const auto measured = PlanesNearFolds(minima, IronedJacobian, 2, warp.Owned());
+    result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, changed, determinant, IronedJacobian));
+    MeasurePlanes(backend, communicator, warp, measured, determinant, minima);
+    smallest = *std::min_element(minima.begin(), minima.end());
   }
+  MeasureFolds(backend, communicator, warp, determinant, result);
 }
 
 /** Makes a warp u and its inverse w agree in both orders. w is nearly exact at its voxels. Between them it is
@@ -180,13 +236,14 @@ private:
     if (forward > double(LargestError) && mayIron)
     {
       this->Mark(m_U, marksOfU, marksOfW);
-      m_Result.ironed = std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, m_Measure, -LargestError));
+      m_Result.ironed =
+        std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, AllPlanes(m_U), m_Measure, -LargestError));
     }
     const double backward = this->MeasureError(m_U, m_W); // of a warp that was ironed: so both are, at the same places
     if (backward > double(LargestError) && mayIron)
     {
       this->Mark(m_W, marksOfW, marksOfU);
-      Iron(m_Backend, m_Communicator, m_W, m_Measure, -LargestError);
+      Iron(m_Backend, m_Communicator, m_W, AllPlanes(m_W), m_Measure, -LargestError);
     }
     m_Result.inverseResidual = std::max(forward, backward);
     m_MarksOfU = this->OfAllRanks(std::move(marksOfU));
@@ -341,6 +398,7 @@ BringWarpHome(Backend &                           backend,
   result.warpPlanes = warp.Owned();
   warp = MoveHome(backend, communicator, std::move(warp), result.warp);
   Slab inverse = MakeHome(backend, communicator, size, result.inverseWarp);
+  const ScratchScope scratch; // dozens of sweeps follow, all of the same size
   report(InvertWarp(backend, communicator, warp, inverse, InverseTolerance));
   Reconciliation(backend, communicator, warp, inverse, result).Run(report);
   LeaveAtHome(backend, std::move(inverse), result.inverseWarp);

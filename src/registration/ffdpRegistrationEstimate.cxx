@@ -19,6 +19,7 @@
 
 #include "ffdpCudaMemory.h"
 #include "ffdpLevels.h"
+#include "ffdpLocalCorrelationPlan.h"
 #include "ffdpParallel.h"
 #include "ffdpStageList.h"
 
@@ -174,33 +175,38 @@ GroupFloats(const Extent & size, double planes, double reach)
   return double(plane) * std::min(planes, double(group) + reach);
 }
 
-/** The fields that the exact gradient of local correlation keeps of its windows on a GPU. */
+/** What the kernels of local correlation keep on a GPU: mostly the fields that the exact gradient sums over windows. */
 double
 CorrelationFloats(const Extent &             size,
                   const RegistrationMetric & metric,
+                  bool                       masked,
                   double                     planes,
                   bool                       both,
                   const EstimatedDevice &    device)
 {
-  if (metric.kind != RegistrationMetric::Kind::LocalCorrelation || !metric.exactGradient)
+  if (metric.kind != RegistrationMetric::Kind::LocalCorrelation)
   {
     return 0;
   }
-  const auto blocks = [&](std::int64_t voxels, int read) {
-    const std::int64_t finished = std::max(1, read - 2 * metric.radius);
-    return (voxels + finished - 1) / finished;
-  };
-  const std::int64_t             tiles = blocks(size.x, cuda::MarchColumns) * blocks(size.y, cuda::MarchRows);
-  const cuda::CorrelationBatches batches(device.multiprocessors, tiles, metric.radius, true, std::int64_t(planes));
-  return double((both ? 5 : 3) * batches.most * size.x * size.y);
+  const int                      radius[3] = { EffectiveRadius(metric.radius, size.x),
+                                               EffectiveRadius(metric.radius, size.y),
+                                               EffectiveRadius(metric.radius, size.z) };
+  const cuda::CorrelationTiles   tiles(radius, true, size.x, size.y);
+  const cuda::CorrelationBatches batches(
+    device.multiprocessors, tiles.count, radius[2], metric.exactGradient, std::int64_t(planes));
+  const int                      fields = metric.exactGradient ? (both ? 5 : 3) : 0;
+  const std::int64_t             tileFloats = cuda::WindowTileFloats(radius, cuda::CorrelationQuantities(masked));
+  const cuda::CorrelationBuffers buffers(tiles, batches, fields, size.x * size.y, tileFloats, device.multiprocessors);
+  return double(buffers.Floats());
 }
 
 /** What the primitives of a GPU keep for themselves, one after the other: the largest counts. */
 double
-DeviceScratchFloats(const PlannedLevel &      level,
-                    const RegistrationStage & stage,
-                    int                       ranks,
-                    const EstimatedDevice &   device)
+DeviceScratchFloats(const std::vector<PairGeometry> & pairs,
+                    const PlannedLevel &              level,
+                    const RegistrationStage &         stage,
+                    int                               ranks,
+                    const EstimatedDevice &           device)
 {
   constexpr double HistogramFloats = 20e3; // bins, and the tables of a gradient
   const double     owned = MostPlanes(level.size, ranks);
@@ -208,10 +214,12 @@ DeviceScratchFloats(const PlannedLevel &      level,
   double           floats = 0;
   for (const RegistrationMetric & metric : stage.metrics)
   {
-    const bool information = metric.kind == RegistrationMetric::Kind::MutualInformation;
+    const PairGeometry & pair = pairs[std::size_t(metric.pair)];
+    const bool           masked = pair.hasFixedMask || pair.hasMovingMask;
+    const bool           information = metric.kind == RegistrationMetric::Kind::MutualInformation;
     floats = std::max({ floats,
                         information ? HistogramFloats : 0.0,
-                        CorrelationFloats(level.size, metric, atATime, TakesBothGradients(stage), device) });
+                        CorrelationFloats(level.size, metric, masked, atATime, TakesBothGradients(stage), device) });
   }
   if (IsDeformable(stage))
   {
@@ -305,12 +313,16 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     {
       continue;
     }
+    for (const RegistrationMetric & metric : stage.metrics)
+    {
+      Require(metric.pair >= 0 && metric.pair < int(pairs.size()), "a metric names a pair of images that there is not");
+    }
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {
       const double voxels = MostVoxels(level.size, ranks);
       double       floats =
         WindowFloats(pairs, stage, level, held > 0, ranks, device) + HaloFloats(pairs, stage, level, ranks, device) +
-        (device.cuda ? DeviceScratchFloats(level, stage, ranks, device) : ScratchFloats(level, stage, workers));
+        (device.cuda ? DeviceScratchFloats(pairs, level, stage, ranks, device) : ScratchFloats(level, stage, workers));
       for (const PairGeometry & pair : pairs)
       {
         floats += ImageFloats(pair, level, ranks);

@@ -79,6 +79,7 @@ GreedyStage(const StagePreset & preset)
       stage.iterations = { 60, 20, 2 };
       stage.learningRate = 0.7;
       stage.gradientSigma = 1.3;
+      stage.warpSigma = 0.7; // less is left to iron at the end, which takes most of the time
       break;
     case StagePreset::Effort::Balanced:
       stage.shrinkFactors = { 4, 2, 1 };

@@ -28,6 +28,13 @@ namespace ffdp
 /** How far around a point blocks are marked, in voxels: as far as ironing and drawing closer are mostly felt. */
 constexpr int MarkedReach = 8;
 
+/** Where the mark of the block of voxel (x, y, z) is, as BlockMarks::At() has it. */
+FFDP_VOXEL_INLINE std::int64_t
+                  BlockOfVoxel(std::int64_t x, std::int64_t y, std::int64_t z, const Extent & blocks)
+{
+  return (z / BlockMarks::Depth * blocks.y + y / BlockMarks::Height) * blocks.x + x / BlockMarks::Width;
+}
+
 /** The blocks along an axis that are within reach of a position; none if `last` is below `first`. */
 struct BlockSpan
 {

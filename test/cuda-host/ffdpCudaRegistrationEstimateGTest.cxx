@@ -42,7 +42,8 @@ MeasurePeaks(const ImagePair & pair, const std::vector<RegistrationStage> & stag
   cuda::Device &  device = cuda::DeviceOf(*backend);
   EstimatedDevice where;
   where.cuda = true;
-  where.multiprocessors = device.Multiprocessors();
+  where.multiprocessors = FindCudaDevices().devices.front().multiprocessors;
+  EXPECT_EQ(where.multiprocessors, device.Multiprocessors());
   Register(*backend, *self, { pair }, AffineMap(), stages);
   double images = 0;
   for (const VolumeView<const float> & volume :
@@ -105,4 +106,22 @@ TEST(CudaRegistrationEstimate, TellsTheMemoryOfOtherStages)
   RegistrationStage coarse = OneIteration(Kind::Greedy, Metric::MeanSquares); // bringing the warp home takes most
   coarse.shrinkFactors = { 3 };
   expectNear(pair, { coarse });
+}
+
+/** Windows that do not march: of other tiles, and the larger ones do not fit into shared memory. Those of an image with
+ * one plane have no radius along z. */
+TEST(CudaRegistrationEstimate, TellsTheMemoryOfOtherWindows)
+{
+  const auto expectNear = [](const Extent & size, int radius) {
+    const TestImage   fixed(size, Isotropic, KnownWarp);
+    const TestImage   moving(size, Isotropic, Same);
+    RegistrationStage stage = OneIteration(Kind::Greedy, Metric::LocalCorrelation);
+    stage.metrics.front().radius = radius;
+    const Peaks peaks = MeasurePeaks({ fixed.Placed(), moving.Placed(), {}, {} }, { stage });
+    EXPECT_NEAR(peaks.measured / peaks.estimated, 1, 0.1) << size.z << " planes, radius " << radius;
+  };
+  expectNear({ 34, 30, 28 }, 5);
+  expectNear({ 34, 30, 28 }, 9);
+  expectNear({ 120, 110, 1 }, 3);
+  expectNear({ 120, 110, 1 }, 12);
 }

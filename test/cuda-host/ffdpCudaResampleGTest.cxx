@@ -258,6 +258,22 @@ TEST(CudaResample, ImageAndFieldsGoToTheDeviceOnce)
   EXPECT_EQ(run(), imageBytes);
 }
 
+TEST(CudaResample, ABackendThatUsesTheMemoryOfTheHostCopiesNothing)
+{
+  const auto      values = RandomValues<float>(ImageSize.Voxels(), 5);
+  const auto      u = AwkwardWarp();
+  ResampleProblem problem;
+  problem.image = ConstPixelView(values.data(), ImageSize);
+  problem.map = ObliqueGridMap();
+  problem.warp = u.View();
+  std::vector<float> found(std::size_t(GridSize.Voxels())), expected(found.size());
+  MakeCpuBackend(1)->Resample(problem.image, problem.map, problem.warp, PixelView(expected.data(), GridSize), {});
+  DeviceResampler processor(MakeCpuBackend(1));
+  processor.Resample(problem, PixelView(found.data(), GridSize), {});
+  EXPECT_TRUE(SameBytes(found, expected));
+  EXPECT_EQ(processor.UploadedBytes(), 0u);
+}
+
 TEST(CudaResample, RowsOfALargerImageAreWrittenInPlace)
 {
   const auto      values = RandomValues<std::int16_t>(ImageSize.Voxels(), 5);

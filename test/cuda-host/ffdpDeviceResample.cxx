@@ -35,21 +35,13 @@ class StagedPixels
 public:
   explicit StagedPixels(const TView & host)
     : m_View(host)
-    , m_Span(static_cast<TByte *>(host.data), Count(host))
+    , m_Span(static_cast<TByte *>(host.data), SpanOf(host))
   {
     m_View.data = m_Span.Data();
   }
   operator const TView &() const { return m_View; }
 
 private:
-  static std::int64_t
-  Count(const TView & v)
-  {
-    return v.box.IsEmpty()
-             ? 0
-             : ((v.box.count[2] - 1) * v.planeStride + (v.box.count[1] - 1) * v.rowStride + v.box.count[0]) *
-                 std::int64_t(PixelSizeOf(v));
-  }
   TView                   m_View;
   test::StagedSpan<TByte> m_Span;
 };

@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "itkFusedResampleImageFilter.h"
 
-#include "ffdpCudaBackend.h"
+#include "ffdpCudaBackendDevice.h"
 #include "ffdpCudaHost.h"
 #include "ffdpTestSupport.h"
 #include "itkFFDPResampleTestSupport.h"
@@ -269,6 +269,33 @@ TEST(CudaResampleFilter, WhatIsNotUsedAnyMoreLeavesTheDevice)
   EXPECT_EQ(cudahost::LiveDeviceBytes(), before);
 }
 
+TEST(CudaResampleFilter, APlaneThatIsLargerThanAPieceIsCut)
+{
+  using ByteImageType = itk::Image<unsigned char, 3>;
+  const auto                 input = RandomInput<ByteImageType>();
+  const std::uint64_t        inputBytes = input->GetBufferedRegion().GetNumberOfPixels();
+  std::vector<unsigned char> results[2];
+  for (const bool onDevice : { false, true })
+  {
+    const auto                           filter = itk::FusedResampleImageFilter<ByteImageType, ByteImageType>::New();
+    const std::shared_ptr<ffdp::Backend> backend = onDevice ? ffdp::MakeCudaBackend() : nullptr;
+    filter->SetInput(input);
+    filter->SetSize({ { 1500, 1400, 1 } }); // more than 2^21
+    filter->SetOutputOrigin(input->GetOrigin());
+    filter->SetOutputDirection(input->GetDirection());
+    filter->SetOutputSpacing(itk::Vector<double, 3>(0.01));
+    filter->SetBackend(backend);
+    filter->Update();
+    results[onDevice] = Components<ByteImageType>::Of(filter->GetOutput());
+    if (onDevice)
+    {
+      EXPECT_TRUE(filter->GetUsedDevice());
+      EXPECT_LT(ffdp::cuda::DeviceOf(*backend).PeakBytes(), inputBytes + (std::size_t(3) << 19));
+    }
+  }
+  EXPECT_TRUE(SameBytes(results[1], results[0]));
+}
+
 TEST(CudaResampleFilter, SaysWhereTheLastUpdateWas)
 {
   const auto input = RandomInput<ImageType>();
@@ -320,7 +347,11 @@ TEST(CudaResampleFilter, ADeviceWithoutRoomIsAnExceptionOfItk)
   const auto input = RandomInput<ImageType>();
   const auto translation = itk::TranslationTransform<double, 3>::New();
   const auto filter = MakeFilter(input, translation, ffdp::MakeCudaBackend());
-  cudahost::SetMemoryLimit(cudahost::LiveDeviceBytes() + 1000);
+  filter->Update();
+  EXPECT_TRUE(filter->GetUsedDevice());
+  filter->SetInput(RandomInput<ImageType>());
+  const std::size_t held = sizeof(float) * input->GetBufferedRegion().GetNumberOfPixels();
+  cudahost::SetMemoryLimit(cudahost::LiveDeviceBytes() - held + 1000); // the input of before makes room
   try
   {
     filter->Update();
@@ -330,6 +361,8 @@ TEST(CudaResampleFilter, ADeviceWithoutRoomIsAnExceptionOfItk)
   {
     EXPECT_NE(std::string(error.GetDescription()).find("SetDevice(\"cpu\")"), std::string::npos);
   }
+  EXPECT_FALSE(filter->GetUsedDevice());
   cudahost::SetMemoryLimit(std::size_t(8) << 30);
+  filter->SetInput(input);
   EXPECT_GT(BytesOfUpdate(filter.GetPointer(), input, translation), 1000u);
 }

@@ -144,7 +144,10 @@ TEST(Plan, TheMemoryOfAGpuHoldsItsWindows)
   EXPECT_EQ(gpu.deviceBytes, 4 * Voxels + gpu.estimate.peakBytes);
   EXPECT_GT(gpu.estimate.peakBytes, 1.1 * cpu.estimate.peakBytes);
   EXPECT_LT(gpu.estimate.peakBytes, 2 * cpu.estimate.peakBytes);
-  EXPECT_LT(gpu.peakBytes, cpu.peakBytes); // the host keeps the images, and both warps at the end
+  EXPECT_EQ(cpu.engineBytes, cpu.imageBytes + cpu.estimate.peakBytes);
+  EXPECT_EQ(gpu.engineBytes, gpu.imageBytes + 2 * 12 * Voxels); // the host keeps the images, and both warps at the end
+  EXPECT_LT(gpu.engineBytes, 0.9 * cpu.engineBytes);
+  EXPECT_LE(gpu.peakBytes, cpu.peakBytes); // outputs are written in the same way
   EXPECT_THROW(describe("gpu"), CommandError);
 }
 
