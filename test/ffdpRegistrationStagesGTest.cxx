@@ -98,8 +98,13 @@ TEST(RegistrationStages, DeformableStagesFollowEachOtherInAnyOrder)
     second.kind = kinds.second;
     const auto alone = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first });
     const auto both = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second });
-    EXPECT_LT(both.levels.back().lastValue, alone.levels.back().lastValue);
-    EXPECT_LT(WarpError(both, fixed), 0.75);
+    const auto fresh = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { second });
+    // The second goes on from where the first ended, and keeps what was gained. It need not lower the loss further:
+    // greedy and SyN look at the images in different spaces, and go by different gradients.
+    EXPECT_NEAR(both.levels.back().firstValue, alone.levels.back().lastValue, 0.01);
+    EXPECT_LT(both.levels.back().firstValue, fresh.levels.front().firstValue - 0.05);
+    EXPECT_LT(both.levels.back().lastValue, alone.levels.back().lastValue + 0.01);
+    EXPECT_LT(WarpError(both, fixed), 0.5);
     EXPECT_EQ(both.folds, 0);
     EXPECT_TRUE(both.notes.empty());
   }

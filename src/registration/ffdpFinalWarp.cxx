@@ -30,7 +30,7 @@ namespace
 constexpr float LeastJacobian = 0.05f;    // not only positive, so that what reads the warp finds no fold either
 constexpr float IronedJacobian = 0.08f;   // to which it is ironed where it is less, so that it lasts
 constexpr float UsualError = 0.1f;        // voxels; what a warp and its inverse may differ by everywhere
-constexpr float InverseTolerance = 0.05f; // of the inverse at its voxels; what the two may differ by is more
+constexpr float InverseTolerance = 0.02f; // of the inverse at its voxels; what the two may differ by is more
 constexpr float LargestError = 0.2f;      // at voxels; where it is more, warps are ironed. Between them more is left
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
 constexpr int   Passes = 50;

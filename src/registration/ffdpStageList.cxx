@@ -65,6 +65,7 @@ GreedyStage(const StagePreset & preset)
   if (preset.sameModality)
   {
     stage.gradientSigma = 1.4;
+    stage.warpSigma = 0.55;
   }
   else
   {
