@@ -108,6 +108,7 @@ ExpectSame(const Outcome & a, const Outcome & b)
   EXPECT_TRUE(SameBytes(a.result.planeCounts, b.result.planeCounts));
   EXPECT_EQ(a.result.minimum, b.result.minimum);
   EXPECT_EQ(a.result.notPositive, b.result.notPositive);
+  EXPECT_EQ(a.result.planeMinima, b.result.planeMinima);
 }
 
 } // namespace
@@ -129,19 +130,23 @@ GTEST_TEST(Jacobian, AgreesWithReference)
       EXPECT_LT(MaxDifference(out.determinant, reference.values), 6 * 125 * 5 * 6e-8);
 
       // Statistics against the determinants themselves.
-      double       minimum = INFINITY, sum = 0;
-      std::int64_t notPositive = 0, count = 0;
+      std::vector<double> planeMinima(std::size_t(size.z), INFINITY);
+      double              minimum = INFINITY, sum = 0;
+      std::int64_t        notPositive = 0, count = 0;
       for (std::size_t i = 0; i < out.determinant.size(); ++i)
       {
         if (!masked || mask.values[i])
         {
           minimum = std::min(minimum, double(out.determinant[i]));
+          double & ofPlane = planeMinima[i / std::size_t(size.x * size.y)];
+          ofPlane = std::min(ofPlane, double(out.determinant[i]));
           sum += out.determinant[i];
           notPositive += out.determinant[i] > 0 ? 0 : 1;
           ++count;
         }
       }
       EXPECT_EQ(out.result.minimum, minimum);
+      EXPECT_EQ(out.result.planeMinima, planeMinima);
       EXPECT_EQ(out.result.notPositive, notPositive);
       if (count > 0)
       {
@@ -237,6 +242,7 @@ GTEST_TEST(Jacobian, SameBytesForThreadsSlabsAndInstructionSets)
     lower.result.Append(upper.result);
     lower.result.minimum = std::min(lower.result.minimum, upper.result.minimum);
     lower.result.notPositive += upper.result.notPositive;
+    append(lower.result.planeMinima, upper.result.planeMinima);
     ExpectSame(lower, whole);
   }
   const auto withoutOutput = JacobianDeterminant(warp.View(), 0, size.z, {}, mask.View(), 2);

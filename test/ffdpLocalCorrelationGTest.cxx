@@ -90,6 +90,8 @@ SomeParameters()
     p.epsilon = 1e-3;
     p.radius = { { 1, 1, 1 } };
     all.push_back(p);
+    p.radius = { { 2, 2, 2 } };
+    all.push_back(p);
     p.radius = { { 3, 2, 1 } };
     all.push_back(p);
     p.radius = { { 4, 4, 4 } };
@@ -132,6 +134,25 @@ TEST(LocalCorrelation, EqualsReferenceForAllSizesAndWindows)
         p.maskWindows = false;
         ExpectEqualsReference(fixed, moving, &mask, p);
       }
+    }
+  }
+}
+
+TEST(LocalCorrelation, EqualsReferenceAfterItsRingsOfPlanesCameRound)
+{
+  const Extent        size{ 40, 9, 41 };
+  const Volume<float> fixed = RandomVolume(size, 3);
+  const Volume<float> moving = RandomVolume(size, 4);
+  for (const auto gradient : { Parameters::Gradient::Exact, Parameters::Gradient::ANTs })
+  {
+    for (const int radius : { 1, 2, 3, 4, 5 })
+    {
+      SCOPED_TRACE(radius);
+      Parameters p;
+      p.gradient = gradient;
+      p.epsilon = 1e-3;
+      p.radius = { { radius, radius, radius } };
+      ExpectEqualsReference(fixed, moving, nullptr, p);
     }
   }
 }

@@ -105,12 +105,39 @@ TEST(RegistrationStages, DeformableStagesFollowEachOtherInAnyOrder)
     EXPECT_LT(both.levels.back().firstValue, fresh.levels.front().firstValue - 0.05);
     EXPECT_LT(both.levels.back().lastValue, alone.levels.back().lastValue + 0.01);
     EXPECT_LT(WarpError(both, fixed), 0.5);
+    EXPECT_NE(both.warp, alone.warp);
     EXPECT_EQ(both.folds, 0);
     EXPECT_TRUE(both.notes.empty());
   }
   // what starts coarser than the warp that it starts from says so
   second.shrinkFactors = { 2 };
   EXPECT_EQ(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second }).notes.size(), 1u);
+}
+
+TEST(RegistrationStages, TheSlopeOfTheFixedImagePointsTheSameWay)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  const auto step = [&](double slope) {
+    stage.metrics.front().fixedSlope = slope;
+    return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }).warp;
+  };
+  const std::vector<float> without = step(0), with = step(1);
+  double                   product = 0, squares[2] = { 0, 0 };
+  for (std::size_t i = 0; i < without.size(); ++i)
+  {
+    product += double(without[i]) * double(with[i]);
+    squares[0] += double(without[i]) * double(without[i]);
+    squares[1] += double(with[i]) * double(with[i]);
+  }
+  EXPECT_NE(without, with);
+  EXPECT_GT(product / std::sqrt(squares[0] * squares[1]), 0.8); // with the wrong sign, the two nearly cancel
+  EXPECT_THROW(step(-0.1), std::invalid_argument);
+  EXPECT_THROW(step(1.1), std::invalid_argument);
+  EXPECT_THROW(step(NAN), std::invalid_argument);
 }
 
 TEST(RegistrationStages, AGreedyStageStartsFromAGivenWarp)

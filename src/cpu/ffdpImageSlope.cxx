@@ -48,7 +48,10 @@ AddAlong(const float * weights, float factor, const float * row, std::int64_t co
 {
   const std::int64_t last = count - 1;
   to[0] = WithSlope(to[0], factor * weights[0], row[0], row[std::min<std::int64_t>(1, last)]);
-  AddAcross(weights + 1, factor, row, row + 2, last - 1, to + 1);
+  if (last > 1)
+  {
+    AddAcross(weights + 1, factor, row, row + 2, last - 1, to + 1);
+  }
   if (last > 0)
   {
     to[last] = WithSlope(to[last], factor * weights[last], row[last - 1], row[last]);

@@ -58,8 +58,15 @@ public:
   {
     ScratchScope * const scope = Current();
     isNew = !(scope && scope->m_Kept.bytes >= bytes && scope->m_Kept.bytes / 2 <= bytes);
-    return isNew ? ScratchBlock{ ::operator new(bytes, ScratchBlock::Alignment), bytes }
-                 : std::exchange(scope->m_Kept, ScratchBlock());
+    if (!isNew)
+    {
+      return std::exchange(scope->m_Kept, ScratchBlock());
+    }
+    if (scope && bytes >= LargeBytes) // what does not fit is not kept beside what does
+    {
+      ::operator delete(std::exchange(scope->m_Kept, ScratchBlock()).memory, ScratchBlock::Alignment);
+    }
+    return ScratchBlock{ ::operator new(bytes, ScratchBlock::Alignment), bytes };
   }
 
   static void

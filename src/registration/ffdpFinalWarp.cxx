@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ffdp
 {
@@ -55,8 +56,31 @@ private:
   int    m_Passes = 0;
 };
 
-/** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. */
-JacobianResult
+/** An error that has not fallen for some passes. */
+class Standstill
+{
+public:
+  /** Asked with the error that passes before this one have left. */
+  bool
+  HasLasted(double error, int pass)
+  {
+    constexpr int Patience = 4;
+    if (pass > 0 && error < 0.95 * m_Best)
+    {
+      m_Best = error;
+      m_Since = pass;
+    }
+    return pass - m_Since >= Patience;
+  }
+
+private:
+  double m_Best = std::numeric_limits<double>::infinity();
+  int    m_Since = 1;
+};
+
+/** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. Returns
+ * how many voxels of these planes are folds. */
+std::int64_t
 MeasurePlanes(Backend &                       backend,
               Communicator &                  communicator,
               const Slab &                    warp,
@@ -66,14 +90,16 @@ MeasurePlanes(Backend &                       backend,
 {
   const PlaneRange &  owned = warp.Owned();
   std::vector<double> own(minima.begin() + owned.first, minima.begin() + owned.end);
-  JacobianResult      jacobian;
+  std::int64_t        folds = 0;
   for (const PlaneRange & run : runs)
   {
-    jacobian = backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, determinant.OwnedVolume());
+    const JacobianResult jacobian =
+      backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, determinant.OwnedVolume());
     std::copy(jacobian.planeMinima.begin(), jacobian.planeMinima.end(), own.begin() + (run.first - owned.first));
+    folds += jacobian.notPositive;
   }
   minima = communicator.Gather(own);
-  return jacobian;
+  return folds;
 }
 
 std::vector<PlaneRange>
@@ -92,10 +118,9 @@ MeasureFolds(Backend &            backend,
              RegistrationResult & result)
 {
   std::vector<double> minima(std::size_t(warp.Domain().z));
-  JacobianResult      jacobian = MeasurePlanes(backend, communicator, warp, AllPlanes(warp), determinant, minima);
-  communicator.Sum(&jacobian.notPositive, 1);
+  result.folds = MeasurePlanes(backend, communicator, warp, AllPlanes(warp), determinant, minima);
+  communicator.Sum(&result.folds, 1);
   result.smallestJacobian = *std::min_element(minima.begin(), minima.end());
-  result.folds = jacobian.notPositive;
   return minima;
 }
 
@@ -196,10 +221,14 @@ public:
   void
   Run(const std::function<void(double)> & report)
   {
-    bool done = false;
+    const ScratchScope scratch; // dozens of sweeps follow, all of the same size
+    Standstill         standstill;
+    bool               done = false;
     for (int pass = 0; pass <= InversePasses && !done;)
     {
       const bool lookedAtMarks = m_LooksAtMarks;
+      // What is ironed may be drawn back each time; then nothing is gained by going on.
+      pass = standstill.HasLasted(m_Result.inverseResidual, pass) ? InversePasses : pass;
       done = this->Pass(pass < InversePasses);
       const bool agreesAtMarks = lookedAtMarks && done;
       if (agreesAtMarks || (lookedAtMarks && pass == InversePasses))
@@ -398,7 +427,6 @@ BringWarpHome(Backend &                           backend,
   result.warpPlanes = warp.Owned();
   warp = MoveHome(backend, communicator, std::move(warp), result.warp);
   Slab inverse = MakeHome(backend, communicator, size, result.inverseWarp);
-  const ScratchScope scratch; // dozens of sweeps follow, all of the same size
   report(InvertWarp(backend, communicator, warp, inverse, InverseTolerance));
   Reconciliation(backend, communicator, warp, inverse, result).Run(report);
   LeaveAtHome(backend, std::move(inverse), result.inverseWarp);

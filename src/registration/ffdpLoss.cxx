@@ -65,6 +65,8 @@ Loss::PrepareTerm(Term & term, const LevelPair & images) const
   switch (metric.kind)
   {
     case RegistrationMetric::Kind::LocalCorrelation:
+      Require(metric.fixedSlope >= 0 && metric.fixedSlope <= 1,
+              "the part of the fixed image's slope must be in [0, 1]");
       term.correlation.radius = { { metric.radius, metric.radius, metric.radius } };
       term.correlation.gradient =
         metric.exactGradient ? LocalCorrelationParameters::Gradient::Exact : LocalCorrelationParameters::Gradient::ANTs;
