@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace ffdp
 {
@@ -54,28 +53,6 @@ public:
 private:
   double m_Best = -1e30;
   int    m_Passes = 0;
-};
-
-/** An error that has not fallen for some passes. */
-class Standstill
-{
-public:
-  /** Asked with the error that passes before this one have left. */
-  bool
-  HasLasted(double error, int pass)
-  {
-    constexpr int Patience = 4;
-    if (pass > 0 && error < 0.95 * m_Best)
-    {
-      m_Best = error;
-      m_Since = pass;
-    }
-    return pass - m_Since >= Patience;
-  }
-
-private:
-  double m_Best = std::numeric_limits<double>::infinity();
-  int    m_Since = 1;
 };
 
 /** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. Returns
@@ -222,13 +199,10 @@ public:
   Run(const std::function<void(double)> & report)
   {
     const ScratchScope scratch; // dozens of sweeps follow, all of the same size
-    Standstill         standstill;
     bool               done = false;
     for (int pass = 0; pass <= InversePasses && !done;)
     {
       const bool lookedAtMarks = m_LooksAtMarks;
-      // What is ironed may be drawn back each time; then nothing is gained by going on.
-      pass = standstill.HasLasted(m_Result.inverseResidual, pass) ? InversePasses : pass;
       done = this->Pass(pass < InversePasses);
       const bool agreesAtMarks = lookedAtMarks && done;
       if (agreesAtMarks || (lookedAtMarks && pass == InversePasses))
