@@ -85,7 +85,8 @@ struct CorrelationPiece
  * first level cache (22 KB). The window of planes takes 1.6 MB with radius 3, more than some second level caches:
  * narrower or lower pieces would fit, but were slower, since they read and write short stretches of memory or compute
  * more rows beyond their ends. The exact gradient keeps more planes, of more than the images, so its pieces are
- * smaller: 1.4 MB if they are 128 columns wide. A multiple of RowSum::Lanes, if there is more than one. */
+ * smaller: 1.4 MB if they are 128 columns wide and one image has a gradient. A multiple of RowSum::Lanes, if there is
+ * more than one. */
 constexpr std::int64_t
 CorrelationTileX(bool exact, std::int64_t columns)
 {

@@ -41,7 +41,7 @@ NeighborhoodOf(std::int64_t x, std::int64_t y, std::int64_t z, const Extent & do
                        { x + 1 < domain.x ? 1 : 0, y + 1 < domain.y ? 1 : 0, z + 1 < domain.z ? 1 : 0 } };
 }
 
-/** One of them is below `least`; `voxel` is the one in the middle. */
+/** One of them is below `least`; `voxel` is the one in the middle. (The CPU asks whole rows instead.) */
 FFDP_VOXEL_INLINE bool
 HasFoldNear(const float *        voxel,
             std::int64_t         rowStride,
