@@ -35,8 +35,9 @@ constexpr std::int64_t  BlocksAtOnce = GzipWriter::BatchBytes / std::int64_t(Blo
 constexpr std::uint64_t SampleBytes = 1 << 15;
 constexpr double        WorthCompressing = 0.875; // of the size; what shrinks less is stored
 
-/** Raw deflate of bytes, ended at a byte boundary such that more can follow. */
-void
+/** Raw deflate of bytes, ended at a byte boundary such that more can follow; returns how many bytes of `to` it takes.
+ */
+std::uint64_t
 Deflate(const std::vector<unsigned char> & bytes, std::uint64_t count, int level, std::vector<unsigned char> & to)
 {
   z_stream stream{};
@@ -45,36 +46,16 @@ Deflate(const std::vector<unsigned char> & bytes, std::uint64_t count, int level
     throw std::bad_alloc();
   }
   constexpr uLong FlushBytes = 64;
-  to.resize(deflateBound(&stream, uLong(count)) + FlushBytes);
+  to.resize(std::max<std::size_t>(to.size(), deflateBound(&stream, uLong(count)) + FlushBytes));
   stream.next_in = const_cast<unsigned char *>(bytes.data());
   stream.avail_in = uInt(count);
   stream.next_out = to.data();
   stream.avail_out = uInt(to.size());
   deflate(&stream, Z_SYNC_FLUSH);
-  to.resize(stream.total_out);
+  const std::uint64_t taken = stream.total_out;
   deflateEnd(&stream);
+  return taken;
 }
-
-/** A block of the stream on its way from a producer to the file. */
-struct Block
-{
-  std::vector<unsigned char> bytes, deflated;
-  std::uint64_t              count = 0;
-  unsigned long              checksum = 0;
-
-  void
-  Compress()
-  {
-    checksum = crc32(0, bytes.data(), uInt(count));
-    const std::uint64_t sample = std::min(count, SampleBytes);
-    Deflate(bytes, sample, 1, deflated);
-    const bool store = double(deflated.size()) > WorthCompressing * double(sample);
-    if (store || sample < count)
-    {
-      Deflate(bytes, count, store ? Z_NO_COMPRESSION : 1, deflated);
-    }
-  }
-};
 
 void
 PutLittleEndian(std::uint64_t value, unsigned char (&to)[4])
@@ -87,10 +68,33 @@ PutLittleEndian(std::uint64_t value, unsigned char (&to)[4])
 
 } // namespace
 
+/** On its way from a producer to the file. */
+struct GzipWriter::Block
+{
+  std::vector<unsigned char> bytes, deflated;
+  std::uint64_t              count = 0;
+  std::uint64_t              deflatedCount = 0;
+  unsigned long              checksum = 0;
+
+  void
+  Compress()
+  {
+    checksum = crc32(0, bytes.data(), uInt(count));
+    const std::uint64_t sample = std::min(count, SampleBytes);
+    deflatedCount = Deflate(bytes, sample, 1, deflated);
+    const bool store = double(deflatedCount) > WorthCompressing * double(sample);
+    if (store || sample < count)
+    {
+      deflatedCount = Deflate(bytes, count, store ? Z_NO_COMPRESSION : 1, deflated);
+    }
+  }
+};
+
 GzipWriter::GzipWriter(const std::string & file, unsigned threads)
   : m_Name(file)
   , m_File(std::fopen(file.c_str(), "wb"))
   , m_Threads(threads)
+  , m_Blocks(BlocksAtOnce)
 {
   if (!m_File)
   {
@@ -120,12 +124,11 @@ GzipWriter::Put(const void * bytes, std::size_t count)
 void
 GzipWriter::Append(std::uint64_t bytes, const Producer & produce)
 {
-  std::vector<Block> blocks(BlocksAtOnce);
   for (std::uint64_t start = 0; start < bytes; start += BlocksAtOnce * BlockBytes)
   {
     const auto now = std::int64_t(std::min<std::uint64_t>(BlocksAtOnce, (bytes - start + BlockBytes - 1) / BlockBytes));
     ffdp::ParallelFor(now, m_Threads, [&](std::int64_t piece, unsigned) {
-      Block &             block = blocks[std::size_t(piece)];
+      Block &             block = m_Blocks[std::size_t(piece)];
       const std::uint64_t first = start + std::uint64_t(piece) * BlockBytes;
       block.count = std::min(BlockBytes, bytes - first);
       block.bytes.resize(BlockBytes);
@@ -134,8 +137,8 @@ GzipWriter::Append(std::uint64_t bytes, const Producer & produce)
     });
     for (std::int64_t i = 0; i < now; ++i)
     {
-      const Block & block = blocks[std::size_t(i)];
-      this->Put(block.deflated.data(), block.deflated.size());
+      const Block & block = m_Blocks[std::size_t(i)];
+      this->Put(block.deflated.data(), block.deflatedCount);
       m_Checksum = crc32_combine(m_Checksum, block.checksum, z_off_t(block.count));
       m_Bytes += block.count;
     }

@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <vector>
 
 /** Writes one gzip stream on all threads. Data is cut into blocks that are compressed on their own and joined at byte
  * boundaries, so it is one member that every reader takes, and its bytes do not depend on the number of threads.
@@ -53,14 +54,17 @@ public:
   Finish();
 
 private:
+  struct Block;
+
   void
   Put(const void * bytes, std::size_t count);
 
-  std::string   m_Name;
-  std::FILE *   m_File;
-  unsigned      m_Threads;
-  unsigned long m_Checksum = 0;
-  std::uint64_t m_Bytes = 0;
+  std::string        m_Name;
+  std::FILE *        m_File;
+  unsigned           m_Threads;
+  unsigned long      m_Checksum = 0;
+  std::uint64_t      m_Bytes = 0;
+  std::vector<Block> m_Blocks; ///< of a batch; their memory serves all batches
 };
 
 #endif

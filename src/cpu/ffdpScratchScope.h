@@ -18,6 +18,7 @@
 #ifndef ffdpScratchScope_h
 #define ffdpScratchScope_h
 
+#include <array>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -34,9 +35,9 @@ struct ScratchBlock
   static constexpr std::align_val_t Alignment{ 64 };
 };
 
-/** While one lives, one large block of scratch memory that its thread frees is kept for the next that it asks for: of
- * the same primitive, called again and again. New memory has to be cleared by the system, page by page, and that takes
- * longer than some sweeps over it. Peaks stay what they are if nothing else that is large is allocated meanwhile. */
+/** While one lives, large blocks of scratch memory that its thread frees are kept, a few of them, for the next that it
+ * asks for of about their size: fresh memory comes from the system a page at a time, which takes longer than many a
+ * primitive. */
 class ScratchScope
 {
 public:
@@ -49,39 +50,59 @@ public:
   ~ScratchScope()
   {
     Current() = m_Outer;
-    ::operator delete(m_Kept.memory, ScratchBlock::Alignment);
+    for (const ScratchBlock & block : m_Kept)
+    {
+      Free(block);
+    }
   }
 
   /** A block of at least so many bytes; `isNew` tells if it has just been allocated. */
   static ScratchBlock
   Take(std::size_t bytes, bool & isNew)
   {
-    ScratchScope * const scope = Current();
-    isNew = !(scope && scope->m_Kept.bytes >= bytes && scope->m_Kept.bytes / 2 <= bytes);
-    if (!isNew)
+    if (ScratchScope * const scope = Current())
     {
-      return std::exchange(scope->m_Kept, ScratchBlock());
+      for (ScratchBlock & block : scope->m_Kept)
+      {
+        if (block.bytes >= bytes && block.bytes / 2 <= bytes)
+        {
+          isNew = false;
+          return std::exchange(block, ScratchBlock());
+        }
+      }
     }
-    if (scope && bytes >= LargeBytes) // what does not fit is not kept beside what does
-    {
-      ::operator delete(std::exchange(scope->m_Kept, ScratchBlock()).memory, ScratchBlock::Alignment);
-    }
+    isNew = true;
     return ScratchBlock{ ::operator new(bytes, ScratchBlock::Alignment), bytes };
   }
 
+  /** The block that was kept longest is freed if there are too many. */
   static void
   Return(ScratchBlock block)
   {
     ScratchScope * const scope = Current();
     if (scope && block.bytes >= LargeBytes)
     {
-      std::swap(scope->m_Kept, block);
+      for (ScratchBlock & kept : scope->m_Kept)
+      {
+        std::swap(kept, block);
+        if (!block.memory)
+        {
+          return;
+        }
+      }
     }
-    ::operator delete(block.memory, ScratchBlock::Alignment);
+    Free(block);
   }
 
 private:
   static constexpr std::size_t LargeBytes = std::size_t(1) << 20;
+  static constexpr std::size_t MostBlocks = 3;
+
+  static void
+  Free(const ScratchBlock & block)
+  {
+    ::operator delete(block.memory, ScratchBlock::Alignment);
+  }
 
   static ScratchScope *&
   Current()
@@ -90,8 +111,8 @@ private:
     return current;
   }
 
-  ScratchScope * m_Outer;
-  ScratchBlock   m_Kept;
+  ScratchScope *                       m_Outer;
+  std::array<ScratchBlock, MostBlocks> m_Kept; ///< the first one was kept last
 };
 
 } // namespace ffdp

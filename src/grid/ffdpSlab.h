@@ -19,6 +19,7 @@
 #define ffdpSlab_h
 
 #include "ffdpDeviceArray.h"
+#include "ffdpLargePages.h"
 #include "ffdpPlaneTransfer.h"
 
 namespace ffdp
@@ -50,7 +51,11 @@ public:
     , m_Held(m_Owned)
   {
     const std::int64_t planes = std::max<std::int64_t>(0, m_Owned.end - m_Owned.first);
-    values.assign(std::size_t(channels * planes * domain.x * domain.y), 0.0f);
+    const auto count = std::size_t(channels * planes * domain.x * domain.y);
+    values.clear();
+    values.reserve(count);
+    AdviseLargePages(values.data(), count * sizeof(float)); // before it is touched
+    values.assign(count, 0.0f);
     m_Memory = DeviceArray<float>(backend, values.data(), std::int64_t(values.size()));
   }
 
