@@ -52,6 +52,7 @@ CompositiveWarp::CompositiveWarp(Backend &                     backend,
   }
   m_Adam.beta1 = m_Parameters.beta1;
   m_Adam.beta2 = m_Parameters.beta2;
+  m_Adam.gradientScale = m_Parameters.gradientScale;
   for (int c = 0; c < 3; ++c)
   {
     m_Adam.axisScale[c] = m_Parameters.axisWeight[c] / m_AxisScale[c]; // per voxel to per length

@@ -36,6 +36,7 @@ struct DeformationParameters
   double beta1 = 0.9;
   double beta2 = 0.99;
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps an axis from moving
+  double gradientScale = 0;           ///< units of the moments, see AdamGradientScale(); 0: found at the first step
 };
 
 /** A warp u of the fixed grid, the state of its optimizer, and the step: compositive Adam. With an opposite, a second
@@ -80,14 +81,19 @@ public:
   ReleaseOpposite();
 
   bool
-  IsFirstStep() const
+  NeedsGradientScale() const
   {
-    return m_Steps == 0;
+    return m_Steps == 0 && !(m_Parameters.gradientScale > 0);
   }
   /** Before the first step: the largest component of the gradient. The moments are in its units, see
    * AdamGradientScale(). */
   void
   SetGradientScale(double largest);
+  double
+  GradientScale() const
+  {
+    return m_Adam.gradientScale;
+  }
 
   void
   Begin();

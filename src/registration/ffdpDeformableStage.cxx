@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpConvergence.h"
 #include "ffdpDeformation.h"
+#include "ffdpScratchScope.h"
 #include "ffdpStageRunner.h"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ public:
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
     DeformationParameters       parameters;
     parameters.learningRate = m_Stage.learningRate;
+    parameters.gradientScale = this->GradientScale(level.Size());
     for (int c = 0; c < 3; ++c)
     {
       const double unit = m_Stage.sigmasInMm ? spacing[std::size_t(c)] : 1.0;
@@ -78,8 +80,14 @@ public:
   Iteration
   Iterate() override
   {
-    Iteration done;
+    const ScratchScope scratch; // what local correlation needs for some planes serves for the next ones, too
+    Iteration          done;
     done.value = m_Deformation->Step(*m_Loss, m_Alignment.affine);
+    if (!(m_ScalePerVoxel > 0))
+    {
+      const CompositiveWarp & warp = m_Deformation->Warp();
+      m_ScalePerVoxel = warp.GradientScale() / double(warp.Warp().Domain().Voxels());
+    }
     done.step = m_Deformation->Warp().LargestStep();
     done.converged = m_Convergence.Add(done.value);
     return done;
@@ -107,9 +115,18 @@ public:
   {
     m_Deformation->Warp().Exchange(archive);
     m_Convergence.Exchange(archive);
+    archive.Exchange(m_ScalePerVoxel);
   }
 
 private:
+  /** Losses are means, so gradients go with one over the number of voxels: what was found at one level, by a sweep of
+   * its own, will do for all. 0 before that. */
+  double
+  GradientScale(const Extent & size) const
+  {
+    return m_ScalePerVoxel > 0 ? AdamGradientScale(1 / (m_ScalePerVoxel * double(size.Voxels()))) : 0.0;
+  }
+
   /** Ends the optimization at a level: its warp goes to the alignment; returns that of the fixed image, if any. */
   Slab
   PutDown()
@@ -158,6 +175,7 @@ private:
   const RegistrationStage &    m_Stage;
   Alignment &                  m_Alignment; ///< without a warp while this stage is at work on it
   Convergence                  m_Convergence;
+  double                       m_ScalePerVoxel = 0; ///< of Adam's moments
   std::unique_ptr<Loss>        m_Loss;
   std::unique_ptr<Deformation> m_Deformation;
 };

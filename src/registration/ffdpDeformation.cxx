@@ -163,7 +163,7 @@ Deformation::SweepGradient(Loss & loss, const AffineMap & physical, const TUse &
 double
 Deformation::Step(Loss & loss, const AffineMap & physical)
 {
-  if (m_Warp->IsFirstStep())
+  if (m_Warp->NeedsGradientScale())
   {
     double largest = 0;
     this->SweepGradient(loss, physical, [&](const WarpView<float> & gradient) {
