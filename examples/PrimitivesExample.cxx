@@ -287,7 +287,7 @@ ShowJacobian(const Problem & problem, PrimitivesTable & table)
   double mean = 0;
   table.Measure([&] {
     mean = ffdp::JacobianDeterminant(
-             problem.Warp(stretch), 0, problem.size.z, problem.Volume(determinant), {}, problem.threads)
+             problem.Warp(stretch), 0, problem.size.z, problem.Volume(determinant), {}, {}, problem.threads)
              .Mean();
   });
   const double error = LargestDifference(determinant, Voxels(n, 1.331f));

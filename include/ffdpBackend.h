@@ -265,7 +265,8 @@ public:
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,
                       std::int64_t                  planes,
-                      const VolumeView<float> &     determinant) = 0;
+                      const VolumeView<float> &     determinant,
+                      const JacobianParameters &    parameters) = 0;
   virtual std::int64_t
   IronFolds(const WarpView<float> &         u,
             std::int64_t                    firstOwned,

@@ -79,6 +79,7 @@ struct InverseRefinement
   int   iterations = 20;   ///< of Newton's method, per voxel
   float boundAlongZ = -1;  ///< |w_z| stays within this; negative: the largest |u_z| of the planes that u holds
   float allowed = 0;       ///< error that voxels may keep; above 0 only with a map of errors
+  float allowedWay = 0;    ///< with `allowed`: how far voxels may stay from where there is none; 0: any distance
 };
 
 /** Finishes an inverse voxel by voxel, by Newton's method with the slope of u: where a warp nearly folds, or expands
@@ -93,7 +94,11 @@ RefineInverse(const WarpView<const float> & u,
 
 /** The same for those voxels whose error, of InverseError(), is longer than the tolerance, and than what is allowed by
  * a quarter of it or more. They go so far that the allowed error would be left, were it linear. An empty `error` stands
- * for all voxels, all the way. */
+ * for all voxels, all the way.
+ *
+ * Where u squeezes n voxels into one, a w that has a small error e = w + u(x + w) may be n e away from the w that has
+ * none, and so is what w, as it is interpolated, makes of a point that comes from u. With `allowedWay`, voxels whose
+ * error is at least a third of what is allowed go on that account, too. */
 FFDP_EXPORT float
 RefineInverse(const WarpView<const float> &   u,
               const WarpView<float> &         w,

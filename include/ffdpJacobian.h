@@ -19,6 +19,7 @@
 #define ffdpJacobian_h
 
 #include "FFDPExport.h"
+#include "ffdpBlockMarks.h"
 #include "ffdpPlaneSums.h"
 #include "ffdpVolume.h"
 
@@ -38,11 +39,27 @@ struct JacobianResult : PlaneSums ///< of the determinants
   std::vector<double> planeMinima;     ///< `minimum` of each plane
 };
 
+/** Which differences of a warp stand for its derivatives at a voxel. */
+enum class JacobianDifferences
+{
+  Central, ///< between the neighbors on both sides, as most programs do
+  /** To the neighbor on one side, along each axis, in all eight ways: the least of the eight determinants. These are
+   * those of the interpolated warp in the corners of cells, which may fold while central differences, the mean of the
+   * eight, do not. */
+  LeastOneSided
+};
+
+struct JacobianParameters
+{
+  JacobianDifferences differences = JacobianDifferences::Central;
+  const BlockMarks *  marks = nullptr; ///< only their blocks are looked at; others get a 1 and do not count
+};
+
 /** The determinant of d(x + u(x))/dx, for the planes [firstPlane, firstPlane + planes).
  *
  * u is planar, in voxels of its own grid, so 1 means that volume is kept, and the identity (u = 0) gives
- * exactly 1. Derivatives are central differences, one-sided at the faces of the volume, and 0 along an
- * axis of one voxel: a 2-D field (third component null or not) has its 2-D determinant.
+ * exactly 1. Differences reach inwards at the faces of the volume, and are 0 along an axis of one voxel: a 2-D field
+ * (third component null or not) has its 2-D determinant.
  *
  * The warp must hold one more plane on each side, where its volume goes on. `determinant` may be left out;
  * it is written in all voxels, also where the mask, which selects voxels for the statistics only, is 0.
@@ -53,6 +70,7 @@ JacobianDeterminant(const WarpView<const float> &          warp,
                     std::int64_t                           planes,
                     const VolumeView<float> &              determinant = {},
                     const VolumeView<const std::uint8_t> & mask = {},
+                    const JacobianParameters &             parameters = {},
                     unsigned                               threads = 0);
 
 } // namespace ffdp

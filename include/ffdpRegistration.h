@@ -129,8 +129,10 @@ struct RegistrationResult
   std::vector<float>       warp;                ///< u in voxels of the fixed image, three planar volumes
   std::vector<float>       inverseWarp;         ///< (id + u)^-1 - id, likewise
   double                   inverseResidual = 0; ///< how far one after the other, in either order, moves a voxel at most
-  double                   smallestJacobian = 1;
-  std::int64_t             folds = 0;  ///< voxels with a determinant that is not positive
+  double                   smallestJacobian = 1; ///< of the warp, central differences
+  double                   smallestInverseJacobian = 1;
+  std::int64_t             folds = 0; ///< voxels of the warp with a determinant that is not positive
+  std::int64_t             inverseFolds = 0;
   std::int64_t             ironed = 0; ///< voxels, in one pass, that were smoothed because the warp was too steep
   std::vector<LevelReport> levels;
   std::vector<std::string> notes; ///< what was done differently from what was asked

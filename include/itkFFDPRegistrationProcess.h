@@ -111,6 +111,9 @@ public:
   /** Of the warp x + u(x): smallest determinant of its Jacobian, and the number of voxels where it is not positive. */
   itkGetConstMacro(SmallestJacobian, double);
   itkGetConstMacro(NumberOfFolds, SizeValueType);
+  /** The same of its inverse. */
+  itkGetConstMacro(SmallestInverseJacobian, double);
+  itkGetConstMacro(NumberOfInverseFolds, SizeValueType);
   /** Voxels whose displacement was changed at the end, to take out folds. */
   itkGetConstMacro(NumberOfIronedVoxels, SizeValueType);
   /** Largest distance, in voxels, between a point and where inverse warp and warp take it. */
@@ -245,6 +248,8 @@ private:
   ffdp::RegistrationProgress     m_CurrentProgress;
   double                         m_SmallestJacobian{ 1 };
   SizeValueType                  m_NumberOfFolds{ 0 };
+  double                         m_SmallestInverseJacobian{ 1 };
+  SizeValueType                  m_NumberOfInverseFolds{ 0 };
   SizeValueType                  m_NumberOfIronedVoxels{ 0 };
   double                         m_LargestInverseError{ 0 };
   std::vector<ffdp::LevelReport> m_LevelReports;

@@ -327,6 +327,8 @@ FFDPRegistrationProcess::Keep(const ffdp::RegistrationResult & result)
 {
   m_SmallestJacobian = result.smallestJacobian;
   m_NumberOfFolds = static_cast<SizeValueType>(result.folds);
+  m_SmallestInverseJacobian = result.smallestInverseJacobian;
+  m_NumberOfInverseFolds = static_cast<SizeValueType>(result.inverseFolds);
   m_NumberOfIronedVoxels = static_cast<SizeValueType>(result.ironed);
   m_LargestInverseError = result.inverseResidual;
   m_LevelReports = result.levels;
@@ -460,6 +462,8 @@ FFDPRegistrationProcess::PrintSelf(std::ostream & os, Indent indent) const
      << m_CurrentProgress.value << ", step " << m_CurrentProgress.step << std::endl;
   os << indent << "SmallestJacobian: " << m_SmallestJacobian << std::endl;
   os << indent << "NumberOfFolds: " << m_NumberOfFolds << std::endl;
+  os << indent << "SmallestInverseJacobian: " << m_SmallestInverseJacobian << std::endl;
+  os << indent << "NumberOfInverseFolds: " << m_NumberOfInverseFolds << std::endl;
   os << indent << "NumberOfIronedVoxels: " << m_NumberOfIronedVoxels << std::endl;
   os << indent << "LargestInverseError: " << m_LargestInverseError << std::endl;
   os << indent << "LevelReports: " << m_LevelReports.size() << std::endl;

@@ -173,6 +173,7 @@ RunOnRanks(const Problem & problem, int ranks, bool withHalos = true, const Regi
     EXPECT_EQ(part.inverseResidual, whole.inverseResidual);
     EXPECT_EQ(part.smallestJacobian, whole.smallestJacobian);
     EXPECT_EQ(part.folds, whole.folds);
+    EXPECT_EQ(part.smallestInverseJacobian, whole.smallestInverseJacobian);
   }
   for (int c = 0; c < 3; ++c)
   {
@@ -203,6 +204,8 @@ ExpectSameBytes(const RegistrationResult & a, const RegistrationResult & b, int 
   EXPECT_EQ(a.smallestJacobian, b.smallestJacobian) << ranks << " ranks";
   EXPECT_EQ(a.inverseResidual, b.inverseResidual) << ranks << " ranks";
   EXPECT_EQ(a.folds, b.folds) << ranks << " ranks";
+  EXPECT_EQ(a.smallestInverseJacobian, b.smallestInverseJacobian) << ranks << " ranks";
+  EXPECT_EQ(a.inverseFolds, b.inverseFolds) << ranks << " ranks";
   EXPECT_EQ(a.ironed, b.ironed) << ranks << " ranks";
   ASSERT_EQ(a.levels.size(), b.levels.size()) << ranks << " ranks";
   for (std::size_t i = 0; i < a.levels.size(); ++i)

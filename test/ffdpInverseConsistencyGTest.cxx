@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpJacobian.h"
 #include "ffdpRegistration.h"
 
 #include "ffdpRegistrationTestSupport.h"
@@ -23,6 +24,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 using namespace ffdp;
@@ -77,6 +79,68 @@ OneAfterTheOther(const Warp<float> & a, const Warp<float> & b)
   return trip;
 }
 
+/** u at a point between voxels. */
+std::array<double, 3>
+At(const Warp<float> & u, const std::array<double, 3> & point)
+{
+  const Extent          size = u.component[0].domain;
+  const std::int64_t    sizes[3] = { size.x, size.y, size.z };
+  std::int64_t          low[3];
+  double                f[3];
+  std::array<double, 3> value{};
+  for (std::size_t a = 0; a < 3; ++a)
+  {
+    const double x = std::min(std::max(point[a], 0.0), double(sizes[a] - 1));
+    low[a] = std::min(std::int64_t(x), sizes[a] - 2);
+    f[a] = x - double(low[a]);
+  }
+  for (std::size_t c = 0; c < 3; ++c)
+    for (int corner = 0; corner < 8; ++corner)
+    {
+      const int i = corner % 2, j = corner / 2 % 2, k = corner / 4;
+      value[c] += (i ? f[0] : 1 - f[0]) * (j ? f[1] : 1 - f[1]) * (k ? f[2] : 1 - f[2]) *
+                  double(u.component[c].At(low[0] + i, low[1] + j, low[2] + k));
+    }
+  return value;
+}
+
+/** The same for points at thirds of cells. */
+RoundTrip
+OneAfterTheOtherBetweenVoxels(const Warp<float> & a, const Warp<float> & b)
+{
+  const Extent size = a.component[0].domain;
+  const double last[3] = { double(size.x - 4), double(size.y - 4), double(size.z - 4) };
+  RoundTrip    trip;
+  double       count = 0;
+  for (double z = 3 + 1.0 / 6; z < last[2]; z += 1.0 / 3)
+    for (double y = 3 + 1.0 / 6; y < last[1]; y += 1.0 / 3)
+      for (double x = 3 + 1.0 / 6; x < last[0]; x += 1.0 / 3)
+      {
+        const std::array<double, 3> from{ x, y, z }, u = At(a, from);
+        const std::array<double, 3> to{ x + u[0], y + u[1], z + u[2] };
+        if (to[0] < 3 || to[0] > last[0] || to[1] < 3 || to[1] > last[1] || to[2] < 3 || to[2] > last[2])
+        {
+          continue;
+        }
+        const std::array<double, 3> w = At(b, to);
+        const double                length = std::hypot(u[0] + w[0], u[1] + w[1], u[2] + w[2]);
+        trip.mean += length;
+        trip.largest = std::max(trip.largest, length);
+        count += 1;
+      }
+  trip.mean /= count;
+  return trip;
+}
+
+/** The smallest determinant in a corner of a cell. */
+double
+SmallestInCells(const Warp<float> & u)
+{
+  JacobianParameters parameters;
+  parameters.differences = JacobianDifferences::LeastOneSided;
+  return JacobianDeterminant(u.View(), 0, u.component[0].domain.z, {}, {}, parameters).minimum;
+}
+
 } // namespace
 
 TEST(InverseConsistency, SteepWarpsAndTheirInversesAgreeInBothOrders)
@@ -121,6 +185,14 @@ TEST(InverseConsistency, SteepWarpsAndTheirInversesAgreeInBothOrders)
     EXPECT_GT(result.ironed, 0);
     EXPECT_GE(result.smallestJacobian, 0.05f);
     EXPECT_LT(MaxDifference(warp, AsDouble(steep)), 3); // the warp is still this one
+    EXPECT_LT(SmallestInCells(steep), 0.01);            // which nearly folds
+    EXPECT_GE(SmallestInCells(warp), 0.05);
+    EXPECT_EQ(result.folds, 0);
+    EXPECT_GE(SmallestInCells(inverse), 0.01);
+    EXPECT_EQ(result.inverseFolds, 0);
+    EXPECT_GE(result.smallestInverseJacobian, 0.01);
+    EXPECT_LE(OneAfterTheOtherBetweenVoxels(warp, inverse).largest, 0.5);
+    EXPECT_LE(OneAfterTheOtherBetweenVoxels(inverse, warp).largest, 0.5);
   }
 }
 
@@ -143,5 +215,13 @@ TEST(InverseConsistency, RoughRegistrationsEndInWarpsThatAgreeWithTheirInverses)
       EXPECT_LT(trip.mean, 0.1);
       EXPECT_LE(trip.largest, 0.3001);
     }
+    for (const RoundTrip & trip :
+         { OneAfterTheOtherBetweenVoxels(warp, inverse), OneAfterTheOtherBetweenVoxels(inverse, warp) })
+    {
+      EXPECT_LT(trip.mean, 0.1);
+      EXPECT_LE(trip.largest, 0.5);
+    }
+    EXPECT_GE(SmallestInCells(warp), 0.05);
+    EXPECT_GE(SmallestInCells(inverse), 0.01);
   }
 }

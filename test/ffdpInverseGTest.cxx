@@ -466,7 +466,7 @@ TEST(Inverse, LargeErrorsMarkWhereTheyAreAndWhatTheyReach)
   w.component[0].At(149, 0, 20) = 30;
   const auto isNear = [](double x, double y, double z, std::int64_t i, std::int64_t j, std::int64_t k) {
     const auto touches = [](double at, std::int64_t block, std::int64_t length) {
-      return std::floor(at + 8) >= double(block * length) && std::floor(at - 8) < double((block + 1) * length);
+      return std::floor(at + 4) >= double(block * length) && std::floor(at - 4) < double((block + 1) * length);
     };
     return touches(x, i, 64) && touches(y, j, 8) && touches(z, k, 8);
   };
@@ -539,4 +539,33 @@ TEST(Inverse, RefinementMovesVoxelsOnlyAsFarAsAsked)
   }
   EXPECT_GT(moved, 1000);
   EXPECT_LT(moved, size.Voxels() / 2);
+}
+
+/** Where u squeezes a lot, an inverse of little error may be far from the one that has none. */
+TEST(Inverse, RefinementAlsoLimitsTheWay)
+{
+  const Extent size{ 40, 24, 20 };
+  Warp<float>  u(size), w(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        u.component[0].At(x, y, z) = 0.9f * (20 - float(x)); // to a tenth of its length, around x = 20
+        w.component[0].At(x, y, z) = 9 * (float(x) - 20);    // its inverse
+        w.component[0].At(x, y, z) += x == 21 ? 0.8f : 0.0f; // an error of 0.08, and 0.8 to go
+      }
+  const Warp<float> start = w;
+  Volume<float>     error(size);
+  InverseError(u.View(), w.View(), -1, 0, error.View()); // of x = 18 to 21: others come from outside of the grid
+  EXPECT_NEAR(error.At(21, 12, 10), -0.08, 1e-4);
+  InverseRefinement refinement;
+  refinement.allowed = 0.1f;
+  RefineInverse(u.View(), w.View(), error.View(), refinement);
+  EXPECT_TRUE(SameBytes(w, start)); // the error is allowed
+  refinement.allowedWay = 0.2f;
+  RefineInverse(u.View(), w.View(), error.View(), refinement);
+  EXPECT_NEAR(w.component[0].At(21, 12, 10), 9 + 0.2, 1e-3);
+  EXPECT_EQ(w.component[0].At(20, 12, 10), start.component[0].At(20, 12, 10)); // has no error
+  refinement.allowedWay = -1;
+  EXPECT_THROW(RefineInverse(u.View(), w.View(), error.View(), refinement), std::invalid_argument);
 }

@@ -22,6 +22,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 using namespace ffdp;
 using namespace ffdp::test;
 
@@ -41,8 +43,42 @@ Derivative(const Volume<float> & u, int axis, std::int64_t x, std::int64_t y, st
   return distance > 0 ? difference / distance : 0;
 }
 
+/** To the neighbor on one side (-1 or 1), or on the other one if there is none there. */
+double
+OneSidedDerivative(const Volume<float> & u, int axis, int side, std::int64_t x, std::int64_t y, std::int64_t z)
+{
+  const std::int64_t size[3] = { u.domain.x, u.domain.y, u.domain.z };
+  std::int64_t       to[3] = { x, y, z };
+  const std::int64_t at = to[axis];
+  to[axis] = at + side >= 0 && at + side < size[axis] ? at + side : at - side;
+  if (to[axis] < 0 || to[axis] >= size[axis])
+  {
+    return 0;
+  }
+  return (double(u.At(to[0], to[1], to[2])) - double(u.At(x, y, z))) / double(to[axis] - at);
+}
+
+/** Of identity and derivative(component, axis), by the rule of Sarrus. */
+template <typename TDerivative>
+double
+DeterminantOf(const TDerivative & derivative)
+{
+  double J[3][3];
+  for (int c = 0; c < 3; ++c)
+    for (int a = 0; a < 3; ++a)
+    {
+      J[c][a] = (c == a ? 1 : 0) + derivative(c, a);
+    }
+  double sum = 0;
+  for (int a = 0; a < 3; ++a)
+  {
+    sum += J[0][a] * J[1][(a + 1) % 3] * J[2][(a + 2) % 3] - J[0][a] * J[1][(a + 2) % 3] * J[2][(a + 1) % 3];
+  }
+  return sum;
+}
+
 Volume<double>
-Reference(const Warp<float> & warp)
+Reference(const Warp<float> & warp, JacobianDifferences differences = JacobianDifferences::Central)
 {
   const Extent   size = warp.component[0].domain;
   Volume<double> determinant(size);
@@ -50,18 +86,20 @@ Reference(const Warp<float> & warp)
     for (std::int64_t y = 0; y < size.y; ++y)
       for (std::int64_t x = 0; x < size.x; ++x)
       {
-        double J[3][3];
-        for (int c = 0; c < 3; ++c)
-          for (int a = 0; a < 3; ++a)
-          {
-            J[c][a] = (c == a ? 1 : 0) + Derivative(warp.component[c], a, x, y, z);
-          }
-        double sum = 0;
-        for (int a = 0; a < 3; ++a) // the rule of Sarrus
+        if (differences == JacobianDifferences::Central)
         {
-          sum += J[0][a] * J[1][(a + 1) % 3] * J[2][(a + 2) % 3] - J[0][a] * J[1][(a + 2) % 3] * J[2][(a + 1) % 3];
+          determinant.At(x, y, z) =
+            DeterminantOf([&](int c, int a) { return Derivative(warp.component[c], a, x, y, z); });
+          continue;
         }
-        determinant.At(x, y, z) = sum;
+        double least = INFINITY;
+        for (int sides = 0; sides < 8; ++sides)
+        {
+          least = std::min(least, DeterminantOf([&](int c, int a) {
+                             return OneSidedDerivative(warp.component[c], a, (sides >> a) % 2 ? 1 : -1, x, y, z);
+                           }));
+        }
+        determinant.At(x, y, z) = least;
       }
   return determinant;
 }
@@ -78,7 +116,8 @@ Evaluate(const Warp<float> &          warp,
          const Volume<std::uint8_t> * mask,
          std::int64_t                 first,
          std::int64_t                 end,
-         unsigned                     threads)
+         unsigned                     threads,
+         const JacobianParameters &   parameters = {})
 {
   const auto    slab = warp.Slab(first - 1, end + 1);
   const auto    maskSlab = mask ? mask->Slab(first, end) : Volume<std::uint8_t>();
@@ -89,15 +128,28 @@ Evaluate(const Warp<float> &          warp,
                                    end - first,
                                    determinant.View(),
                                    mask ? maskSlab.View() : VolumeView<const std::uint8_t>(),
+                                   parameters,
                                    threads);
   out.determinant = determinant.values;
   return out;
 }
 
 Outcome
-Evaluate(const Warp<float> & warp, const Volume<std::uint8_t> * mask = nullptr, unsigned threads = 2)
+Evaluate(const Warp<float> &          warp,
+         const Volume<std::uint8_t> * mask = nullptr,
+         unsigned                     threads = 2,
+         const JacobianParameters &   parameters = {})
 {
-  return Evaluate(warp, mask, 0, warp.component[0].domain.z, threads);
+  return Evaluate(warp, mask, 0, warp.component[0].domain.z, threads, parameters);
+}
+
+JacobianParameters
+LeastOneSided(const BlockMarks * marks = nullptr)
+{
+  JacobianParameters parameters;
+  parameters.differences = JacobianDifferences::LeastOneSided;
+  parameters.marks = marks;
+  return parameters;
 }
 
 void
@@ -153,6 +205,74 @@ GTEST_TEST(Jacobian, AgreesWithReference)
         EXPECT_NEAR(out.result.Mean(), sum / double(count), 1e-12 * double(count + 1)); // order of doubles
       }
     }
+}
+
+GTEST_TEST(Jacobian, LeastOfEightAgreesWithReference)
+{
+  auto sizes = AwkwardSizes();
+  sizes.push_back({ 1025, 2, 1 });
+  for (const Extent & size : sizes)
+  {
+    const auto warp = RandomWarp(size, 3, 0.6);
+    const auto out = Evaluate(warp, nullptr, 2, LeastOneSided());
+    const auto reference = Reference(warp, JacobianDifferences::LeastOneSided);
+    // One-sided differences are twice as large as central ones: products of three are below 1000.
+    EXPECT_LT(MaxDifference(out.determinant, reference.values), 6 * 1000 * 5 * 6e-8);
+    const auto central = Evaluate(warp);
+    for (std::size_t i = 0; i < out.determinant.size(); ++i) // the mean of the eight is the one of central differences
+    {
+      EXPECT_LE(out.determinant[i], central.determinant[i] + 1e-3f);
+    }
+  }
+}
+
+GTEST_TEST(Jacobian, LeastOfEightFindsFoldsWithinCells)
+{
+  // One voxel is pushed beyond its neighbor: the cells between them fold, which central differences do not see there.
+  Warp<float> warp(Extent{ 12, 9, 7 });
+  warp.component[0].At(5, 4, 3) = 1.25f;
+  EXPECT_EQ(Evaluate(warp).result.notPositive, 0);
+  const auto out = Evaluate(warp, nullptr, 2, LeastOneSided());
+  EXPECT_EQ(out.result.notPositive, 2); // the voxel and the neighbor that it passes
+  EXPECT_EQ(out.result.minimum, -0.25);
+  EXPECT_EQ(Evaluate(Warp<float>(Extent{ 6, 5, 4 }, 3.25f), nullptr, 2, LeastOneSided()).result.minimum, 1);
+
+  warp.component[2].At(5, 4, 3) = NAN;
+  const auto notANumber = Evaluate(warp, nullptr, 2, LeastOneSided());
+  EXPECT_EQ(notANumber.result.notPositive, 7); // itself and its six neighbors
+  EXPECT_EQ(notANumber.result.minimum, -INFINITY);
+}
+
+GTEST_TEST(Jacobian, MarksLimitWhatIsLookedAt)
+{
+  const Extent size{ 150, 21, 19 };
+  const auto   warp = RandomWarp(size, 3, 0.6);
+  BlockMarks   marks(size);
+  marks.marks[1] = marks.marks[4] = marks.marks[26] = 1;
+  for (const bool leastOneSided : { false, true })
+  {
+    JacobianParameters parameters = leastOneSided ? LeastOneSided() : JacobianParameters();
+    const auto         all = Evaluate(warp, nullptr, 2, parameters);
+    parameters.marks = &marks;
+    const auto   marked = Evaluate(warp, nullptr, 2, parameters);
+    double       minimum = INFINITY;
+    std::int64_t count = 0;
+    std::size_t  i = 0;
+    for (std::int64_t z = 0; z < size.z; ++z)
+      for (std::int64_t y = 0; y < size.y; ++y)
+        for (std::int64_t x = 0; x < size.x; ++x, ++i)
+        {
+          const bool isMarked = marks.At(x, y, z);
+          EXPECT_EQ(marked.determinant[i], isMarked ? all.determinant[i] : 1.0f);
+          minimum = isMarked ? std::min(minimum, double(all.determinant[i])) : minimum;
+          count += isMarked ? 1 : 0;
+        }
+    EXPECT_EQ(marked.result.minimum, minimum);
+    EXPECT_EQ(std::accumulate(marked.result.planeCounts.begin(), marked.result.planeCounts.end(), std::int64_t(0)),
+              count);
+  }
+  const BlockMarks other(Extent{ 64, 8, 8 });
+  EXPECT_THROW(Evaluate(warp, nullptr, 2, LeastOneSided(&other)), std::invalid_argument);
 }
 
 GTEST_TEST(Jacobian, IdentityIsExactlyOne)
@@ -245,7 +365,10 @@ GTEST_TEST(Jacobian, SameBytesForThreadsSlabsAndInstructionSets)
     append(lower.result.planeMinima, upper.result.planeMinima);
     ExpectSame(lower, whole);
   }
-  const auto withoutOutput = JacobianDeterminant(warp.View(), 0, size.z, {}, mask.View(), 2);
+  const auto least = Evaluate(warp, nullptr, 1, LeastOneSided());
+  ExpectSame(Evaluate(warp, nullptr, 3, LeastOneSided()), least);
+  ForEachInstructionSet([&] { ExpectSame(Evaluate(warp, nullptr, 2, LeastOneSided()), least); });
+  const auto withoutOutput = JacobianDeterminant(warp.View(), 0, size.z, {}, mask.View(), {}, 2);
   EXPECT_TRUE(SameBytes(withoutOutput.planeSums, whole.result.planeSums));
 }
 
@@ -257,7 +380,7 @@ GTEST_TEST(Jacobian, MemoryIsAFewNumbersPerPieceOfRows)
     const auto    warp = RandomWarp({ 64, 64, planes }, 1, 1);
     Volume<float> determinant(warp.component[0].domain);
     const auto    extra =
-      MeasurePeakAllocation([&] { JacobianDeterminant(warp.View(), 0, planes, determinant.View(), {}, 2); });
+      MeasurePeakAllocation([&] { JacobianDeterminant(warp.View(), 0, planes, determinant.View(), {}, {}, 2); });
     EXPECT_LT(extra, 16384u + std::size_t(planes) * 128u); // the threader; 2 pieces and 2 sums per plane
   }
 }

@@ -95,6 +95,8 @@ TEST(GridParallelImageRegistrationMethod, RecoversARotationAndAWarpOfVolumes)
   EXPECT_EQ(pair.method->GetNumberOfFolds(), 0u);
   EXPECT_GT(pair.method->GetSmallestJacobian(), 0.4);
   EXPECT_LT(pair.method->GetSmallestJacobian(), 1);
+  EXPECT_EQ(pair.method->GetNumberOfInverseFolds(), 0u);
+  EXPECT_GT(pair.method->GetSmallestInverseJacobian(), 0.4);
 
   // the field first, the affine second
   const auto * const composite = pair.method->GetTransform();

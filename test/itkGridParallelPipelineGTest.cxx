@@ -202,6 +202,8 @@ TEST(GridParallelPipeline, PrintsEverything)
                              "CurrentProgress: stage 0 greedy, level 1, iteration 3",
                              "SmallestJacobian: ",
                              "NumberOfFolds: 0",
+                             "SmallestInverseJacobian: ",
+                             "NumberOfInverseFolds: 0",
                              "NumberOfIronedVoxels: ",
                              "LargestInverseError: ",
                              "LevelReports: 2",

@@ -187,7 +187,7 @@ WarpCases(ffdp::Backend & backend, const BenchData & data)
     { "sampler_map_gradient", 8, [=, &backend] { backend.SampleBackward(moving, {}, {}, fixed, {}, true, {}); } },
     { "gaussian_warp", 24, [=, &backend] { backend.SmoothGaussian(gradient, 0, planes, gaussian); } },
     { "compose", 36, [=, &backend] { backend.ComposeWarps(u, 0, planes, v, composition); } },
-    { "jacobian", 16, [=, &backend] { backend.JacobianDeterminant(u, 0, planes, output); } },
+    { "jacobian", 16, [=, &backend] { backend.JacobianDeterminant(u, 0, planes, output, {}); } },
   };
 }
 

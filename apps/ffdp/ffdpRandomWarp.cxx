@@ -96,7 +96,7 @@ MakeRandomWarp(const itk::ImageBase<3> * grid, const RandomWarpParameters & para
   exponential.largestStep = 0.125f;
   exponential.border = ffdp::WarpBorder::Edge;
   ffdp::ExponentiateWarp(view, exponential, threads);
-  const auto jacobian = ffdp::JacobianDeterminant(view, 0, extent.z, {}, {}, threads);
+  const auto jacobian = ffdp::JacobianDeterminant(view, 0, extent.z, {}, {}, {}, threads);
   if (jacobian.notPositive > 0)
   {
     throw CommandError("a warp of --warp-size " + std::to_string(parameters.size) +

@@ -101,7 +101,8 @@ PrintSummary(const ffdp::RegistrationResult & result, double seconds, double meg
   if (result.hasWarp)
   {
     std::cout << std::setprecision(3) << "; smallest Jacobian " << result.smallestJacobian << ", " << result.folds
-              << " folds, inverse within " << result.inverseResidual << " voxels";
+              << " folds, inverse " << result.smallestInverseJacobian << ", " << result.inverseFolds
+              << " folds, within " << result.inverseResidual << " voxels";
   }
   std::cout << "\n";
 }

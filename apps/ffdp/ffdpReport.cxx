@@ -196,7 +196,7 @@ MakeCards(const ReportFacts & facts, bool deformable)
                     facts.ranks == 1 ? "peak memory" : "peak memory of a rank, of " + std::to_string(facts.ranks));
   if (deformable)
   {
-    cards += MakeCard(std::to_string(facts.result.folds), "folded voxels");
+    cards += MakeCard(std::to_string(facts.result.folds + facts.result.inverseFolds), "folded voxels, either way");
     cards += MakeCard(Print("%.3f", facts.result.smallestJacobian), "smallest Jacobian");
     cards += MakeCard(Print("%.4f voxels", facts.result.inverseResidual), "error of the inverse");
   }

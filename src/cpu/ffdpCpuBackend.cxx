@@ -416,9 +416,10 @@ public:
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,
                       std::int64_t                  planes,
-                      const VolumeView<float> &     determinant) override
+                      const VolumeView<float> &     determinant,
+                      const JacobianParameters &    parameters) override
   {
-    return ffdp::JacobianDeterminant(warp, firstPlane, planes, determinant, {}, m_Threads);
+    return ffdp::JacobianDeterminant(warp, firstPlane, planes, determinant, {}, parameters, m_Threads);
   }
   std::int64_t
   IronFolds(const WarpView<float> &         u,

@@ -127,7 +127,7 @@ RefineInverse(const WarpView<const float> &   u,
   const Extent &      domain = u.domain;
   const WarpPlanes    planes = DescribePlanes(u);
   const double        tolerance = double(refinement.tolerance) * double(refinement.tolerance);
-  const float         most = MostThatStays(refinement);
+  const auto          limits = DescribeLimits(refinement);
   std::vector<double> largest(std::size_t(w.planes), 0.0);
   ParallelFor(w.planes, threads, [&](std::int64_t plane, unsigned) {
     const std::int64_t z = w.firstPlane + plane;
@@ -138,8 +138,7 @@ RefineInverse(const WarpView<const float> &   u,
       const float * errors = error ? error.Row(y, z) : nullptr;
       for (std::int64_t x = 0; x < domain.x; ++x)
       {
-        const double part = errors ? PartOfWay(errors[x], refinement.allowed, most) : 1.0;
-        if (!(part > 0))
+        if (errors && !MayNeedRefinement(errors[x], limits))
         {
           continue;
         }
@@ -149,20 +148,26 @@ RefineInverse(const WarpView<const float> &   u,
         {
           continue;
         }
-        double found[3] = { start[0], start[1], start[2] };
-        double squared = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, found);
+        NewtonState state = StartNewton(planes, at, start);
+        if (errors && !NeedsRefinement(state, errors[x], limits))
+        {
+          continue;
+        }
+        double squared = RefineInverseVoxel(planes, at, bound, tolerance, refinement.iterations, state);
+        double(&found)[3] = state.w;
         // Neighbors that came before: on the left, and in the row above.
         const std::int64_t shifts[2] = { x > 0 ? 1 : 0, y > 0 ? w.rowStride : 0 };
         for (int other = 0; other < 2 && squared > tolerance; ++other)
         {
           const std::int64_t neighbor = x - shifts[other];
-          double             from[3] = { rows[0][neighbor], rows[1][neighbor], rows[2][neighbor] };
+          const double       from[3] = { rows[0][neighbor], rows[1][neighbor], rows[2][neighbor] };
           if (shifts[other] > 0)
           {
             RefineFromNeighbor(planes, at, bound, tolerance, refinement.iterations, from, found, squared);
           }
         }
         worst = squared > worst ? squared : worst;
+        const double part = errors ? PartOfWay(errors[x], Distance(start, found), limits) : 1.0;
         for (int c = 0; c < 3; ++c)
         {
           rows[c][x] = GoPartOfWay(start[c], found[c], part);

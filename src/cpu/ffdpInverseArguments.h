@@ -77,7 +77,7 @@ CheckRefinement(const WarpView<const float> &   u,
 {
   CheckInverse(u, w);
   Require(refinement.tolerance > 0 && refinement.iterations >= 0, "the tolerance of an inverse must be positive");
-  Require(refinement.allowed >= 0, "the error that is allowed must not be negative");
+  Require(refinement.allowed >= 0 && refinement.allowedWay >= 0, "the error that is allowed must not be negative");
   Require(error || refinement.allowed == 0, "an error can be allowed only where it is known");
   if (error)
   {
@@ -86,12 +86,17 @@ CheckRefinement(const WarpView<const float> &   u,
   }
 }
 
-/** The error up to which voxels of an error map are left alone. Those that came to what is allowed once would be found
- * again and again, were it not a quarter more. */
-inline float
-MostThatStays(const InverseRefinement & refinement)
+/** Voxels that came to what is allowed once would be found again and again, were not a quarter more left alone. */
+inline RefinementLimits
+DescribeLimits(const InverseRefinement & refinement)
 {
-  return std::max(refinement.tolerance, 1.25f * refinement.allowed);
+  RefinementLimits limits;
+  limits.error = refinement.allowed;
+  limits.way = refinement.allowed > 0 ? refinement.allowedWay : 0.0f;
+  limits.mostError = std::max(refinement.tolerance, 1.25f * refinement.allowed);
+  limits.mostWay = 1.25f * limits.way;
+  limits.lookedAt = refinement.allowed / 3;
+  return limits;
 }
 
 inline void

@@ -35,6 +35,7 @@ struct JacobianJob
   VolumeView<float>              determinant;
   VolumeView<const std::uint8_t> mask;
   const float *                  zeros = nullptr; ///< a row for the component that a 2-D field lacks
+  const BlockMarks *             marks = nullptr;
 };
 
 } // namespace
@@ -52,13 +53,18 @@ JacobianDeterminant(const WarpView<const float> &          warp,
                     std::int64_t                           planes,
                     const VolumeView<float> &              determinant,
                     const VolumeView<const std::uint8_t> & mask,
+                    const JacobianParameters &             parameters,
                     unsigned                               threads)
 {
-  RequireJacobianInputs(warp, firstPlane, planes, determinant, mask);
+  RequireJacobianInputs(warp, firstPlane, planes, determinant, mask, parameters);
   const std::vector<float> zeros(warp.component[2] ? 0 : std::size_t(warp.domain.x));
-  const JacobianJob        job{ warp, determinant, mask, zeros.data() };
+  const JacobianJob        job{ warp, determinant, mask, zeros.data(), parameters.marks };
   const RowPieces          pieces{ warp.domain.y, firstPlane, planes };
-  const auto kernel = mask ? FFDP_SELECT_KERNEL(JacobianPiece<true>) : FFDP_SELECT_KERNEL(JacobianPiece<false>);
+  const auto               central =
+    mask ? FFDP_SELECT_KERNEL(JacobianPiece<true, false>) : FFDP_SELECT_KERNEL(JacobianPiece<false, false>);
+  const auto leastOneSided =
+    mask ? FFDP_SELECT_KERNEL(JacobianPiece<true, true>) : FFDP_SELECT_KERNEL(JacobianPiece<false, true>);
+  const auto kernel = parameters.differences == JacobianDifferences::Central ? central : leastOneSided;
   std::vector<JacobianPartial> partials(static_cast<std::size_t>(pieces.Count()));
   ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
     partials[std::size_t(piece)] = kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));

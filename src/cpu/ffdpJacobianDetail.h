@@ -36,7 +36,8 @@ RequireJacobianInputs(const WarpView<const float> &          warp,
                       std::int64_t                           firstPlane,
                       std::int64_t                           planes,
                       const VolumeView<float> &              determinant,
-                      const VolumeView<const std::uint8_t> & mask)
+                      const VolumeView<const std::uint8_t> & mask,
+                      const JacobianParameters &             parameters)
 {
   RequireUsable(warp, "the warp");
   const std::int64_t endPlane = firstPlane + planes;
@@ -53,6 +54,7 @@ RequireJacobianInputs(const WarpView<const float> &          warp,
     RequirePlanes(mask, firstPlane, endPlane, 0, "the mask");
     RequireSameDomain(warp.domain, mask.domain, "the warp and the mask");
   }
+  Require(!parameters.marks || parameters.marks->IsFor(warp.domain), "marks must be of the blocks of the warp's grid");
 }
 
 /** The statistics of a piece of rows. */

@@ -22,7 +22,17 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
+/** At x, whose neighbors along x are at `left` and `right`, or itself at a border. */
+template <bool VLeastOneSided>
+FFDP_VOXEL_INLINE float
+JacobianOfVoxel(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right)
+{
+  return VLeastOneSided ? LeastJacobianAt(rows, left, x, right)
+                        : JacobianAt(rows, left, x, right, InverseDistance(right - left));
+}
+
 /** The determinants of the voxels [begin, end) of a row of `width` voxels. */
+template <bool VLeastOneSided>
 inline void
 JacobianChunk(const JacobianRows & rows,
               std::int64_t         begin,
@@ -36,21 +46,20 @@ JacobianChunk(const JacobianRows & rows,
   FFDP_SIMD
   for (std::int64_t x = first; x < last; ++x)
   {
-    out[x - begin] = JacobianAt(local, x - 1, x, x + 1, 0.5f);
+    out[x - begin] = JacobianOfVoxel<VLeastOneSided>(local, x - 1, x, x + 1);
   }
-  const float oneSided = width > 1 ? 1.0f : 0.0f;
   if (begin == 0)
   {
-    out[0] = JacobianAt(local, 0, 0, width > 1 ? 1 : 0, oneSided);
+    out[0] = JacobianOfVoxel<VLeastOneSided>(local, 0, 0, width > 1 ? 1 : 0);
   }
   if (end == width && width > 1)
   {
-    out[width - 1 - begin] = JacobianAt(local, width - 2, width - 1, width - 1, oneSided);
+    out[width - 1 - begin] = JacobianOfVoxel<VLeastOneSided>(local, width - 2, width - 1, width - 1);
   }
 }
 
 /** Some rows of one plane: writes their determinants and gathers their statistics. */
-template <bool VMasked>
+template <bool VMasked, bool VLeastOneSided>
 JacobianPartial
 JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, std::int64_t endRow)
 {
@@ -67,10 +76,19 @@ JacobianPiece(const JacobianJob & job, std::int64_t z, std::int64_t firstRow, st
     const JacobianRows   rows = JacobianRowsAt(job.warp, job.zeros, y, z);
     const std::uint8_t * mask = VMasked ? job.mask.Row(y, z) : nullptr;
     float *              out = job.determinant ? job.determinant.Row(y, z) : nullptr;
-    for (std::int64_t x = 0; x < width; x += Chunk)
+    const std::int64_t   chunk = job.marks ? BlockMarks::Width : Chunk;
+    for (std::int64_t x = 0; x < width; x += chunk)
     {
-      const std::int64_t n = width - x < Chunk ? width - x : Chunk;
-      JacobianChunk(rows, x, x + n, width, determinant);
+      const std::int64_t n = width - x < chunk ? width - x : chunk;
+      if (job.marks && !job.marks->At(x, y, z))
+      {
+        for (std::int64_t i = 0; out && i < n; ++i)
+        {
+          out[x + i] = 1.0f;
+        }
+        continue;
+      }
+      JacobianChunk<VLeastOneSided>(rows, x, x + n, width, determinant);
       for (std::int64_t i = 0; out && i < n; ++i)
       {
         out[x + i] = determinant[i];

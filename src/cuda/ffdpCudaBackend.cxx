@@ -371,9 +371,10 @@ public:
   JacobianDeterminant(const WarpView<const float> & warp,
                       std::int64_t                  firstPlane,
                       std::int64_t                  planes,
-                      const VolumeView<float> &     determinant) override
+                      const VolumeView<float> &     determinant,
+                      const JacobianParameters &    parameters) override
   {
-    return cuda::JacobianDeterminant(m_Device, warp, firstPlane, planes, determinant);
+    return cuda::JacobianDeterminant(m_Device, warp, firstPlane, planes, determinant, {}, parameters);
   }
   std::int64_t
   IronFolds(const WarpView<float> &         u,

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ffdpCudaInverse.h"
 
-#include "ffdpBlockMarksTerms.h"
 #include "ffdpCudaComposition.h"
+#include "ffdpCudaMarks.h"
 #include "ffdpCudaWarpSweep.h"
 #include "ffdpInverseArguments.h"
 
@@ -51,16 +51,15 @@ constexpr unsigned FewestDiagonalBlocks = 2; // likewise: it holds two attempts 
 
 struct Refinement
 {
-  WarpPlanes      u;
-  WarpView<float> w; ///< its planes are done
-  double          bound;
-  double          tolerance; ///< squared
-  int             iterations;
-  float           allowed;
-  float           mostThatStays;
-  const float *   error; ///< at the first voxel of w; nullptr: all voxels are refined, all the way
-  std::int64_t    errorRowStride;
-  std::int64_t    errorPlaneStride;
+  WarpPlanes       u;
+  WarpView<float>  w; ///< its planes are done
+  double           bound;
+  double           tolerance; ///< squared
+  int              iterations;
+  RefinementLimits limits;
+  const float *    error; ///< at the first voxel of w; nullptr: all voxels are refined, all the way
+  std::int64_t     errorRowStride;
+  std::int64_t     errorPlaneStride;
 };
 
 /** The diagonals of a plane on which voxels failed. */
@@ -80,26 +79,26 @@ LoadVector(const WarpView<float> & w, std::int64_t offset, double (&vector)[3])
   }
 }
 
-__device__ inline double
-PartOfWayOf(const Refinement & refinement, std::int64_t x, std::int64_t y, std::int64_t plane)
+__device__ inline float
+ErrorAt(const Refinement & refinement, std::int64_t x, std::int64_t y, std::int64_t plane)
 {
-  return refinement.error
-           ? PartOfWay(refinement.error[plane * refinement.errorPlaneStride + y * refinement.errorRowStride + x],
-                       refinement.allowed,
-                       refinement.mostThatStays)
-           : 1.0;
+  return refinement.error[plane * refinement.errorPlaneStride + y * refinement.errorRowStride + x];
 }
 
 __device__ inline void
-StorePartOfWay(const WarpView<float> & w,
-               std::int64_t            offset,
+StorePartOfWay(const Refinement & refinement,
+               std::int64_t       x,
+               std::int64_t       y,
+               std::int64_t       plane,
                const double (&start)[3],
-               const double (&found)[3],
-               double part)
+               const double (&found)[3])
 {
+  const WarpView<float> & w = refinement.w;
+  const double            part =
+    refinement.error ? PartOfWay(ErrorAt(refinement, x, y, plane), Distance(start, found), refinement.limits) : 1.0;
   for (int c = 0; c < 3; ++c)
   {
-    w.component[c][offset] = GoPartOfWay(start[c], found[c], part);
+    w.component[c][plane * w.planeStride + y * w.rowStride + x] = GoPartOfWay(start[c], found[c], part);
   }
 }
 
@@ -117,15 +116,18 @@ __launch_bounds__(RowBlockWidth, FewestBlocks)
     double             start[3];
     double             squared = 0;
     LoadVector(w, offset, start);
-    const double part = PartOfWayOf(refinement, x, y, plane);
-    if (part > 0 && CanRefine(start, refinement.bound))
+    const float error = refinement.error ? ErrorAt(refinement, x, y, plane) : 0.0f;
+    if (CanRefine(start, refinement.bound) && (!refinement.error || MayNeedRefinement(error, refinement.limits)))
     {
-      double found[3] = { start[0], start[1], start[2] };
-      squared =
-        RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, found);
-      if (!(squared > refinement.tolerance))
+      NewtonState state = StartNewton(refinement.u, at, start);
+      if (!refinement.error || NeedsRefinement(state, error, refinement.limits))
       {
-        StorePartOfWay(w, offset, start, found, part);
+        squared =
+          RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, state);
+        if (!(squared > refinement.tolerance))
+        {
+          StorePartOfWay(refinement, x, y, plane, start, state.w);
+        }
       }
     }
     const bool fails = squared > refinement.tolerance;
@@ -152,9 +154,9 @@ RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y
   const double            at[3] = { double(x), double(y), double(w.firstPlane + plane) };
   double                  start[3];
   LoadVector(w, offset, start);
-  double found[3] = { start[0], start[1], start[2] };
-  double squared =
-    RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, found);
+  NewtonState state = StartNewton(refinement.u, at, start);
+  double      squared =
+    RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, state);
 #pragma unroll 1
   for (int other = 0; other < 2 && squared > refinement.tolerance; ++other)
   {
@@ -164,10 +166,10 @@ RefineFromAllSides(const Refinement & refinement, std::int64_t x, std::int64_t y
     if (shift > 0)
     {
       RefineFromNeighbor(
-        refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, from, found, squared);
+        refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, from, state.w, squared);
     }
   }
-  StorePartOfWay(w, offset, start, found, PartOfWayOf(refinement, x, y, plane));
+  StorePartOfWay(refinement, x, y, plane, start, state.w);
   return squared;
 }
 
@@ -200,19 +202,6 @@ __launch_bounds__(DiagonalBlock, FewestDiagonalBlocks) RefineFromNeighborsKernel
   }
   RaiseToLargest(worst, largest);
 }
-
-/** Marks on the device; none stands for all blocks. */
-struct DeviceMarks
-{
-  Extent               blocks;
-  const std::uint8_t * marks;
-
-  __device__ bool
-  At(std::int64_t x, std::int64_t y, std::int64_t z) const
-  {
-    return !marks || marks[BlockOfVoxel(x, y, z, blocks)] != 0;
-  }
-};
 
 __global__ void
 __launch_bounds__(RowBlockWidth) MarkErrorsKernel(VolumeView<const float> error,
@@ -324,8 +313,7 @@ RefineInverse(Device &                        device,
   refinement.bound = bound;
   refinement.tolerance = double(parameters.tolerance) * double(parameters.tolerance);
   refinement.iterations = parameters.iterations;
-  refinement.allowed = parameters.allowed;
-  refinement.mostThatStays = MostThatStays(parameters);
+  refinement.limits = DescribeLimits(parameters);
   refinement.errorRowStride = error.rowStride;
   refinement.errorPlaneStride = error.planeStride;
 
@@ -367,8 +355,7 @@ InverseError(Device &                      device,
   CheckSweep(sweep);
   OldPlanes planes;
   planes.field = u;
-  const auto bytes = marks ? DeviceBuffer<std::uint8_t>(device, marks->marks) : DeviceBuffer<std::uint8_t>(device, 0);
-  const DeviceMarks onDevice{ marks ? marks->blocks : Extent{}, bytes.Data() };
+  const StagedMarks onDevice(device, marks);
   const FloatMaxima largest(device, 2);
   Launch(device,
          ShapeOfSweep(device, w.domain, w.planes),
@@ -377,7 +364,7 @@ InverseError(Device &                      device,
          GivenVectors{ w },
          sweep.boundAlongZ,
          margin,
-         onDevice,
+         onDevice.View(),
          error,
          largest.Bits());
   const std::vector<float> found = largest.ToHost();

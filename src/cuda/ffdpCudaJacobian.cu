@@ -18,6 +18,7 @@
 #include "ffdpCudaJacobian.h"
 
 #include "ffdpCudaLaunch.h"
+#include "ffdpCudaMarks.h"
 #include "ffdpCudaWarpReductions.h"
 #include "ffdpJacobianDetail.h"
 #include "ffdpJacobianTerms.h"
@@ -50,6 +51,8 @@ struct JacobianTask
   VolumeView<const std::uint8_t> mask;
   const float *                  zeros; ///< a row for the component that a 2-D field lacks
   RowPieces                      pieces;
+  JacobianDifferences            differences;
+  DeviceMarks                    marks;
 };
 
 /** What 16 threads add up. */
@@ -86,11 +89,21 @@ EvaluateVoxel(const JacobianTask & task,
               float &              lowest,
               VoxelCounts &        counts)
 {
+  if (!task.marks.At(x, y, z))
+  {
+    if (task.determinant)
+    {
+      task.determinant.Row(y, z)[x] = 1.0f;
+    }
+    return;
+  }
   const std::int64_t width = task.warp.domain.x;
   const JacobianRows rows = JacobianRowsAt(task.warp, task.zeros, y, z);
   const std::int64_t left = x > 0 ? x - 1 : 0;
   const std::int64_t right = x + 1 < width ? x + 1 : x;
-  const float        determinant = JacobianAt(rows, left, x, right, InverseDistance(right - left));
+  const float        determinant = task.differences == JacobianDifferences::Central
+                                     ? JacobianAt(rows, left, x, right, InverseDistance(right - left))
+                                     : LeastJacobianAt(rows, left, x, right);
   if (task.determinant)
   {
     task.determinant.Row(y, z)[x] = determinant;
@@ -179,9 +192,10 @@ JacobianDeterminant(Device &                               device,
                     std::int64_t                           firstPlane,
                     std::int64_t                           planes,
                     const VolumeView<float> &              determinant,
-                    const VolumeView<const std::uint8_t> & mask)
+                    const VolumeView<const std::uint8_t> & mask,
+                    const JacobianParameters &             parameters)
 {
-  RequireJacobianInputs(warp, firstPlane, planes, determinant, mask);
+  RequireJacobianInputs(warp, firstPlane, planes, determinant, mask, parameters);
   const RowPieces pieces{ warp.domain.y, firstPlane, planes };
   if (planes == 0)
   {
@@ -198,7 +212,9 @@ JacobianDeterminant(Device &                               device,
   LaunchShape shape;
   shape.block = dim3(width, JacobianThreads / width);
   shape.grid = dim3(unsigned(pieces.Count() < MostPieceBlocks ? pieces.Count() : MostPieceBlocks));
-  Launch(device, shape, JacobianKernel, JacobianTask{ warp, determinant, mask, zeros.Data(), pieces }, partials.Data());
+  const StagedMarks  marks(device, parameters.marks);
+  const JacobianTask task{ warp, determinant, mask, zeros.Data(), pieces, parameters.differences, marks.View() };
+  Launch(device, shape, JacobianKernel, task, partials.Data());
   return GatherJacobian(pieces, partials.ToHost());
 }
 

@@ -36,7 +36,8 @@ JacobianDeterminant(Device &                               device,
                     std::int64_t                           firstPlane,
                     std::int64_t                           planes,
                     const VolumeView<float> &              determinant,
-                    const VolumeView<const std::uint8_t> & mask = {});
+                    const VolumeView<const std::uint8_t> & mask = {},
+                    const JacobianParameters &             parameters = {});
 
 } // namespace cuda
 } // namespace ffdp

@@ -18,6 +18,7 @@
 #include "ffdpFinalWarp.h"
 
 #include "ffdpScratchScope.h"
+#include "ffdpUnfolding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,157 +28,22 @@ namespace ffdp
 namespace
 {
 
-constexpr float LeastJacobian = 0.05f;    // not only positive, so that what reads the warp finds no fold either
-constexpr float IronedJacobian = 0.08f;   // to which it is ironed where it is less, so that it lasts
-constexpr float UsualError = 0.1f;        // voxels; what a warp and its inverse may differ by everywhere
-constexpr float InverseTolerance = 0.02f; // of the inverse at its voxels; what the two may differ by is more
+constexpr float InverseTolerance = 0.02f; // voxels; of the inverse at its voxels, when it is found
+constexpr float UsualError = 0.1f;        // what a warp and its inverse may differ by everywhere
+constexpr float UsualWay = 0.12f;         // and how far either may be from what would be the inverse of the other
 constexpr float LargestError = 0.2f;      // at voxels; where it is more, warps are ironed. Between them more is left
-constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, and so its inverse is not near its border
-constexpr int   Passes = 50;
+constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, so nothing is ironed for what is near it
 constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse itself, and a last look
 
-/** Ironing may stand still: a voxel at the border of the grid keeps what the planes inside ask for. */
-class Progress
-{
-public:
-  /** Whether `value`, which is to grow, has not grown by a hundredth of itself for some passes. */
-  bool
-  HasEnded(double value)
-  {
-    constexpr int Patience = 5;
-    m_Passes = value > m_Best + 0.01 * std::abs(m_Best) ? 0 : m_Passes + 1;
-    m_Best = std::max(m_Best, value);
-    return m_Passes > Patience;
-  }
+/** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. A warp that stretches
+ * a lot has an inverse with small determinants, which are no folds. */
+constexpr UnfoldingLimits LimitsOfWarp{ 0.05f, 0.08f };
+constexpr UnfoldingLimits LimitsOfInverse{ 0.01f, 0.02f };
 
-private:
-  double m_Best = -1e30;
-  int    m_Passes = 0;
-};
-
-/** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. Returns
- * how many voxels of these planes are folds. */
-std::int64_t
-MeasurePlanes(Backend &                       backend,
-              Communicator &                  communicator,
-              const Slab &                    warp,
-              const std::vector<PlaneRange> & runs,
-              const Slab &                    determinant,
-              std::vector<double> &           minima)
-{
-  const PlaneRange &  owned = warp.Owned();
-  std::vector<double> own(minima.begin() + owned.first, minima.begin() + owned.end);
-  std::int64_t        folds = 0;
-  for (const PlaneRange & run : runs)
-  {
-    const JacobianResult jacobian =
-      backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, determinant.OwnedVolume());
-    std::copy(jacobian.planeMinima.begin(), jacobian.planeMinima.end(), own.begin() + (run.first - owned.first));
-    folds += jacobian.notPositive;
-  }
-  minima = communicator.Gather(own);
-  return folds;
-}
-
-std::vector<PlaneRange>
-AllPlanes(const Slab & warp)
-{
-  return warp.IsEmpty() ? std::vector<PlaneRange>() : std::vector<PlaneRange>{ warp.Owned() };
-}
-
-/** Finds the determinant in all owned planes, and what is to be known of it in all of all ranks; returns the smallest
- * of each plane. */
-std::vector<double>
-MeasureFolds(Backend &            backend,
-             Communicator &       communicator,
-             const Slab &         warp,
-             const Slab &         determinant,
-             RegistrationResult & result)
-{
-  std::vector<double> minima(std::size_t(warp.Domain().z));
-  result.folds = MeasurePlanes(backend, communicator, warp, AllPlanes(warp), determinant, minima);
-  communicator.Sum(&result.folds, 1);
-  result.smallestJacobian = *std::min_element(minima.begin(), minima.end());
-  return minima;
-}
-
-/** The owned planes that are at most `reach` from one whose determinant is below `least` somewhere. */
-std::vector<PlaneRange>
-PlanesNearFolds(const std::vector<double> & minima, double least, std::int64_t reach, const PlaneRange & owned)
-{
-  std::vector<PlaneRange> runs;
-  for (std::int64_t z = 0; z < std::int64_t(minima.size()); ++z)
-  {
-    const PlaneRange near{ std::max(owned.first, z - reach), std::min(owned.end, z + reach + 1) };
-    if (!(minima[std::size_t(z)] < least) || near.first >= near.end)
-    {
-      continue;
-    }
-    if (!runs.empty() && runs.back().end >= near.first)
-    {
-      runs.back().end = near.end;
-    }
-    else
-    {
-      runs.push_back(near);
-    }
-  }
-  return runs;
-}
-
-/** Irons a warp in some runs of owned planes, where `measure` is below `least`; returns how many voxels of all ranks.
- */
-std::int64_t
-Iron(Backend &                       backend,
-     Communicator &                  communicator,
-     const Slab &                    warp,
-     const std::vector<PlaneRange> & runs,
-     const Slab &                    measure,
-     float                           least)
-{
-  measure.RefreshHalo(backend, communicator);
-  std::int64_t ironed = 0;
-  for (const PlaneRange & run : runs) // runs do not touch, so none sees what became of another
-  {
-    ironed += backend.IronFolds(warp.Warp(), run.first, run.end - run.first, measure.Volume(), least);
-  }
-  communicator.Sum(&ironed, 1);
-  warp.RefreshHalo(backend, communicator);
-  return ironed;
-}
-
-/** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. The warp has a halo of
- * a plane or more. After a pass only planes near folds are looked at: ironing changes voxels beside a fold, and these
- * the determinants beside them. */
-void
-Unfold(Backend &            backend,
-       Communicator &       communicator,
-       const Slab &         warp,
-       const Slab &         determinant,
-       RegistrationResult & result)
-{
-  std::vector<double> minima = MeasureFolds(backend, communicator, warp, determinant, result);
-  if (result.smallestJacobian >= LeastJacobian)
-  {
-    return;
-  }
-  Progress progress;
-  double   smallest = result.smallestJacobian;
-  for (int pass = 0; pass < Passes && smallest < IronedJacobian && !progress.HasEnded(smallest); ++pass)
-  {
-    const auto changed = PlanesNearFolds(minima, IronedJacobian, 1, warp.Owned());
-    const auto measured = PlanesNearFolds(minima, IronedJacobian, 2, warp.Owned());
-    result.ironed = std::max(result.ironed, Iron(backend, communicator, warp, changed, determinant, IronedJacobian));
-    MeasurePlanes(backend, communicator, warp, measured, determinant, minima);
-    smallest = *std::min_element(minima.begin(), minima.end());
-  }
-  MeasureFolds(backend, communicator, warp, determinant, result);
-}
-
-/** Makes a warp u and its inverse w agree in both orders. w is nearly exact at its voxels. Between them it is
- * interpolated, and where u squeezes many voxels into one, that is too coarse for points that come from u. So both are
- * moved a little: each to what the other one, as it is interpolated, asks for; and where this does not help, they are
- * ironed.
+/** Makes a warp u and its inverse w agree in both orders, and takes folds out of both. w is nearly exact at its voxels.
+ * Between them it is interpolated, and where u squeezes many voxels into one, that is too coarse for points that come
+ * from u. So both are moved a little: each to what the other one, as it is interpolated, asks for; and where this does
+ * not help, they are ironed.
  */
 class Reconciliation
 {
@@ -200,100 +66,128 @@ public:
   {
     const ScratchScope scratch; // dozens of sweeps follow, all of the same size
     bool               done = false;
-    for (int pass = 0; pass <= InversePasses && !done;)
+    for (int pass = 0; pass < InversePasses && !done; ++pass)
     {
-      const bool lookedAtMarks = m_LooksAtMarks;
-      done = this->Pass(pass < InversePasses);
-      const bool agreesAtMarks = lookedAtMarks && done;
-      if (agreesAtMarks || (lookedAtMarks && pass == InversePasses))
-      {
-        m_LooksAtMarks = false;
-        m_Result.inverseResidual = std::max(this->MeasureError(m_W, m_U), this->MeasureError(m_U, m_W));
-        done = m_Result.inverseResidual <= double(LargestError);
-      }
-      if (done || !agreesAtMarks) // a pass that had nothing to iron at its marks, and finds more elsewhere, is not one
-      {
-        report(m_Result.inverseResidual);
-        ++pass;
-      }
+      const bool everywhere = !m_LooksAtMarks;
+      done = this->Pass() && (everywhere || this->LookEverywhere());
+      report(m_Result.inverseResidual);
     }
     m_LooksAtMarks = false;
-    if (m_Result.smallestJacobian < LeastJacobian) // passes have run out; a warp without folds comes first
+    if (!done) // passes have run out; warps without folds come first
     {
-      Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
-      this->DrawCloser(m_U, m_W);
-      m_Result.inverseResidual = std::max(this->MeasureError(m_W, m_U), this->MeasureError(m_U, m_W));
+      Marks unused(m_U.Domain());
+      this->UnfoldBoth(unused);
+      this->LookEverywhere();
+      report(m_Result.inverseResidual);
     }
+    this->CountBoth();
   }
 
 private:
-  /** Returns whether the warps agree. */
+  /** Blocks of the two warps. */
+  struct Marks
+  {
+    Marks() = default;
+    explicit Marks(const Extent & domain)
+      : ofU(domain)
+      , ofW(domain)
+    {}
+
+    BlockMarks ofU;
+    BlockMarks ofW;
+  };
+
+  /** Draws and irons. Returns whether there was nothing to iron. */
   bool
-  Pass(bool mayIron)
+  Pass()
   {
     this->DrawCloser(m_W, m_U); // the warp first: w, being nearly exact, has nothing to come to
     this->DrawCloser(m_U, m_W);
-    MeasureFolds(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
-    BlockMarks   marksOfU(m_U.Domain()), marksOfW(m_U.Domain()); // where this pass irons
-    const double forward = this->MeasureError(m_W, m_U);
-    if (forward > double(LargestError) && mayIron)
+    Marks        marks(m_U.Domain()); // where this pass irons
+    const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
+    if (forward > double(LargestError))
     {
-      this->Mark(m_U, marksOfU, marksOfW);
-      m_Result.ironed =
-        std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, AllPlanes(m_U), m_Measure, -LargestError));
+      m_Result.ironed = std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, m_Measure, -LargestError));
     }
-    const double backward = this->MeasureError(m_U, m_W); // of a warp that was ironed: so both are, at the same places
-    if (backward > double(LargestError) && mayIron)
+    // The errors of w are those beside a warp that was ironed: so both are, at the same places.
+    const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
+    if (backward > double(LargestError))
     {
-      this->Mark(m_W, marksOfW, marksOfU);
-      Iron(m_Backend, m_Communicator, m_W, AllPlanes(m_W), m_Measure, -LargestError);
+      Iron(m_Backend, m_Communicator, m_W, m_Measure, -LargestError);
     }
-    m_Result.inverseResidual = std::max(forward, backward);
-    m_MarksOfU = this->OfAllRanks(std::move(marksOfU));
-    m_MarksOfW = this->OfAllRanks(std::move(marksOfW));
+    const bool folded = this->UnfoldBoth(marks);
+    return this->LookNextAt(std::move(marks), std::max(forward, backward), folded);
+  }
+
+  /** Returns whether the warps agree, and have no folds; changes nothing. */
+  bool
+  LookEverywhere()
+  {
+    m_LooksAtMarks = false;
+    Marks        marks(m_U.Domain());
+    const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
+    const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
+    const bool ofU = MarkFolds(m_Backend, m_Communicator, m_U, m_Measure, LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
+    const bool ofW =
+      MarkFolds(m_Backend, m_Communicator, m_W, m_Measure, LimitsOfInverse, nullptr, marks.ofW, marks.ofU);
+    return this->LookNextAt(std::move(marks), std::max(forward, backward), ofU || ofW);
+  }
+
+  /** Few voxels are ironed. After a pass over all, only they and their surroundings are looked at, until all agree
+   * there. Errors may have changed elsewhere, too: all are looked at in the end. */
+  bool
+  LookNextAt(Marks && marks, double error, bool folded)
+  {
+    m_Marks.ofU = OfAllRanks(m_Communicator, std::move(marks.ofU));
+    m_Marks.ofW = OfAllRanks(m_Communicator, std::move(marks.ofW));
     m_LooksAtMarks = true;
-    const bool folded = m_Result.smallestJacobian < LeastJacobian;
-    if (folded && mayIron)
-    {
-      Unfold(m_Backend, m_Communicator, m_U, m_Measure, m_Result);
-      m_LooksAtMarks = false;
-    }
-    return !folded && m_Result.inverseResidual <= double(LargestError);
+    m_Result.inverseResidual = error;
+    return !folded && error <= double(LargestError);
   }
 
-  /** Marks where the errors of a warp, which are measured, are too large, and what they reach in the other one. */
+  /** Returns whether there was a fold; marks where. */
+  bool
+  UnfoldBoth(Marks & marks)
+  {
+    const std::int64_t ofU =
+      Unfold(m_Backend, m_Communicator, m_U, m_Measure, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
+    const std::int64_t ofW =
+      Unfold(m_Backend, m_Communicator, m_W, m_Measure, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
+    m_Result.ironed = std::max(m_Result.ironed, ofU);
+    return ofU + ofW > 0;
+  }
+
   void
-  Mark(const Slab & warp, BlockMarks & own, BlockMarks & reached)
+  CountBoth()
   {
-    if (!warp.IsEmpty())
-    {
-      m_Backend.MarkInverseErrors(m_Measure.OwnedVolume(), warp.OwnedWarp(), LargestError, own, reached);
-    }
+    const FoldCount ofU = CountFolds(m_Backend, m_Communicator, m_U, m_Measure);
+    const FoldCount ofW = CountFolds(m_Backend, m_Communicator, m_W, m_Measure);
+    m_Result.folds = ofU.folds;
+    m_Result.smallestJacobian = ofU.smallest;
+    m_Result.inverseFolds = ofW.folds;
+    m_Result.smallestInverseJacobian = ofW.smallest;
   }
 
-  BlockMarks
-  OfAllRanks(BlockMarks marks)
+  /** The blocks of a warp that are looked at; nullptr: all. */
+  const BlockMarks *
+  MarksOf(const Slab & warp) const
   {
-    std::vector<std::int64_t> counts(marks.marks.begin(), marks.marks.end());
-    m_Communicator.Sum(counts.data(), counts.size());
-    for (std::size_t i = 0; i < counts.size(); ++i)
-    {
-      marks.marks[i] = counts[i] > 0 ? 1 : 0;
-    }
-    return marks;
+    return !m_LooksAtMarks ? nullptr : &warp == &m_U ? &m_Marks.ofU : &m_Marks.ofW;
   }
 
-  /** Moves the voxels of `w` whose error is above the usual just as far as that. */
+  /** Moves the voxels of `w` whose error is above the usual just as far as that. All of the grid takes part, and what
+   * it is moved to may be beyond it: a seam between what is drawn and what is not would fold. */
   void
   DrawCloser(const Slab & u, const Slab & w)
   {
-    if (this->MeasureError(u, w) <= double(UsualError))
-    {
-      return;
-    }
+    const Extent & domain = w.Domain();
+    const int      everywhere = -int(std::max({ domain.x, domain.y, domain.z }));
+    this->MeasureError(u, w, everywhere);
     InverseRefinement refinement;
     refinement.boundAlongZ = 0.99995f * m_Bound; // means of it, by ironing, may be rounded up, and must stay within
+    refinement.tolerance = InverseTolerance;
     refinement.allowed = UsualError;
+    refinement.allowedWay = UsualWay;
     if (!w.IsEmpty())
     {
       m_Backend.RefineInverse(u.Warp(), w.OwnedWarp(), m_Measure.OwnedVolume(), refinement);
@@ -301,17 +195,27 @@ private:
     w.RefreshHalo(m_Backend, m_Communicator);
   }
 
-  /** Finds the error w + u(x + w) in all owned planes (or at the marks: near what was ironed since all were looked at),
-   * and its largest length in all of all ranks. */
+  /** Measures the error of `w`. Marks where it is too large, and what that reaches in `u`. */
   double
-  MeasureError(const Slab & u, const Slab & w)
+  FindErrors(const Slab & u, const Slab & w, BlockMarks & own, BlockMarks & reached)
   {
-    const BlockMarks * marks = !m_LooksAtMarks ? nullptr : &w == &m_U ? &m_MarksOfU : &m_MarksOfW;
-    double             largest = 0;
+    const double largest = this->MeasureError(u, w, Margin);
+    if (largest > double(LargestError) && !w.IsEmpty())
+    {
+      m_Backend.MarkInverseErrors(m_Measure.OwnedVolume(), w.OwnedWarp(), LargestError, own, reached);
+    }
+    return largest;
+  }
+
+  /** Finds the error w + u(x + w) in all owned planes, or at the marks, and its largest length in all of all ranks. */
+  double
+  MeasureError(const Slab & u, const Slab & w, int margin)
+  {
+    double largest = 0;
     if (!w.IsEmpty())
     {
-      largest =
-        double(m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, Margin, m_Measure.OwnedVolume(), marks));
+      largest = double(
+        m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, margin, m_Measure.OwnedVolume(), this->MarksOf(w)));
     }
     m_Communicator.Maximum(&largest, 1);
     return largest;
@@ -324,12 +228,8 @@ private:
   Slab &               m_W;
   Slab                 m_Measure; ///< of folds and errors in turn
   RegistrationResult & m_Result;
-
-  // Few voxels are ironed. After a pass over all, only they and their surroundings are looked at, until all agree
-  // there. Errors may have changed elsewhere, too: all are looked at in the end.
-  bool       m_LooksAtMarks = false;
-  BlockMarks m_MarksOfU;
-  BlockMarks m_MarksOfW;
+  bool                 m_LooksAtMarks = false;
+  Marks                m_Marks;
 };
 
 /** A warp of zeros: in the memory of the result, where that can be used, so that large warps exist once. Several ranks
@@ -395,7 +295,9 @@ BringWarpHome(Backend &                           backend,
     warp = Regrid(backend, communicator, warp, size);
   }
   warp = WithHalo(backend, communicator, std::move(warp), 1);
-  Unfold(backend, communicator, warp, Slab(backend, communicator, size, 1, 1), result);
+  BlockMarks unused(size);
+  result.ironed =
+    Unfold(backend, communicator, warp, Slab(backend, communicator, size, 1, 1), LimitsOfWarp, nullptr, unused, unused);
   result.hasWarp = true;
   result.warpSize = size;
   result.warpPlanes = warp.Owned();

@@ -26,7 +26,7 @@ namespace ffdp
 {
 
 /** What BringWarpHome() reports at most. */
-constexpr int MostFinalWarpSteps = 16;
+constexpr int MostFinalWarpSteps = 24;
 
 /** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
  * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. After each step

@@ -26,7 +26,7 @@ namespace ffdp
 {
 
 /** How far around a point blocks are marked, in voxels: as far as ironing and drawing closer are mostly felt. */
-constexpr int MarkedReach = 8;
+constexpr int MarkedReach = 4;
 
 /** Where the mark of the block of voxel (x, y, z) is, as BlockMarks::At() has it. */
 FFDP_VOXEL_INLINE std::int64_t

@@ -37,25 +37,48 @@ struct WarpPlanes
   std::int64_t  planeStride;
 };
 
-/** u(X) and its derivatives, D[3 c + axis] = du_c/dX_axis, in the cell of X. X is finite. */
-FFDP_VOXEL_INLINE void
-SampleWarpAndSlope(const WarpPlanes & u, const double (&X)[3], double (&value)[3], double (&D)[9])
+/** The cell of a point, and where in it the point is. */
+struct InverseCell
 {
-  std::int64_t low[3], high[3];
+  std::int64_t row[2]; ///< of the low and the high y, and so on
+  std::int64_t plane[2];
+  std::int64_t low;
+  std::int64_t high;
   double       f[3];
-  double       inside[3]; // 0 where the axis is left: there is no slope beyond the grid
+  double       inside[3]; ///< 0 where the axis is left: there is no slope beyond the grid
+};
+
+/** The cell of X, which is finite. */
+FFDP_VOXEL_INLINE InverseCell
+LocateInverse(const WarpPlanes & u, const double (&X)[3])
+{
+  InverseCell  cell;
+  std::int64_t low[3], high[3];
   for (int axis = 0; axis < 3; ++axis)
   {
     const double last = double(u.size[axis] - 1);
     const double x = X[axis] < 0 ? 0 : (X[axis] > last ? last : X[axis]);
-    inside[axis] = X[axis] >= 0 && X[axis] <= last && last > 0 ? 1.0 : 0.0;
+    cell.inside[axis] = X[axis] >= 0 && X[axis] <= last && last > 0 ? 1.0 : 0.0;
     low[axis] = std::int64_t(x);
     low[axis] = low[axis] >= u.size[axis] - 1 && u.size[axis] > 1 ? u.size[axis] - 2 : low[axis];
     high[axis] = low[axis] + 1 < u.size[axis] ? low[axis] + 1 : low[axis];
-    f[axis] = x - double(low[axis]);
+    cell.f[axis] = x - double(low[axis]);
   }
-  const std::int64_t row[2] = { low[1] * u.rowStride, high[1] * u.rowStride };
-  const std::int64_t plane[2] = { (low[2] - u.firstPlane) * u.planeStride, (high[2] - u.firstPlane) * u.planeStride };
+  cell.low = low[0];
+  cell.high = high[0];
+  cell.row[0] = low[1] * u.rowStride;
+  cell.row[1] = high[1] * u.rowStride;
+  cell.plane[0] = (low[2] - u.firstPlane) * u.planeStride;
+  cell.plane[1] = (high[2] - u.firstPlane) * u.planeStride;
+  return cell;
+}
+
+/** u in a cell: for each component a value, and with VSlope its derivatives D[3 c + axis] = du_c/dX_axis. */
+template <bool VSlope>
+FFDP_VOXEL_INLINE void
+SampleInCell(const WarpPlanes & u, const InverseCell & cell, double (&value)[3], double (&D)[9])
+{
+  const double(&f)[3] = cell.f;
   for (int c = 0; c < 3; ++c)
   {
     double line[2][2], slope[2][2];
@@ -63,21 +86,57 @@ SampleWarpAndSlope(const WarpPlanes & u, const double (&X)[3], double (&value)[3
     {
       for (int y = 0; y < 2; ++y)
       {
-        const float * at = u.component[c] + plane[z] + row[y];
-        const double  a = at[low[0]], b = at[high[0]];
-        line[z][y] = a + f[0] * (b - a);
+        const float * at = u.component[c] + cell.plane[z] + cell.row[y];
+        const double  a = at[cell.low], b = at[cell.high];
         slope[z][y] = b - a;
+        line[z][y] = a + f[0] * slope[z][y];
       }
     }
     const double lower = line[0][0] + f[1] * (line[0][1] - line[0][0]);
     const double upper = line[1][0] + f[1] * (line[1][1] - line[1][0]);
-    const double slopeLower = slope[0][0] + f[1] * (slope[0][1] - slope[0][0]);
-    const double slopeUpper = slope[1][0] + f[1] * (slope[1][1] - slope[1][0]);
     value[c] = lower + f[2] * (upper - lower);
-    D[3 * c] = inside[0] * (slopeLower + f[2] * (slopeUpper - slopeLower));
-    D[3 * c + 1] = inside[1] * ((line[0][1] - line[0][0]) * (1 - f[2]) + f[2] * (line[1][1] - line[1][0]));
-    D[3 * c + 2] = inside[2] * (upper - lower);
+    if (VSlope)
+    {
+      const double slopeLower = slope[0][0] + f[1] * (slope[0][1] - slope[0][0]);
+      const double slopeUpper = slope[1][0] + f[1] * (slope[1][1] - slope[1][0]);
+      D[3 * c] = cell.inside[0] * (slopeLower + f[2] * (slopeUpper - slopeLower));
+      D[3 * c + 1] = cell.inside[1] * ((line[0][1] - line[0][0]) * (1 - f[2]) + f[2] * (line[1][1] - line[1][0]));
+      D[3 * c + 2] = cell.inside[2] * (upper - lower);
+    }
   }
+}
+
+/** Where Newton's method is: w at x, what it has left there, and the slope of u. */
+struct NewtonState
+{
+  double w[3];
+  double residual[3]; ///< w + u(x + w)
+  double D[9];
+};
+
+/** Sets what a state has left, and the slope with VSlope. */
+template <bool VSlope>
+FFDP_VOXEL_INLINE void
+SampleState(const WarpPlanes & u, const double (&x)[3], NewtonState & state)
+{
+  const double X[3] = { x[0] + state.w[0], x[1] + state.w[1], x[2] + state.w[2] };
+  double       value[3];
+  SampleInCell<VSlope>(u, LocateInverse(u, X), value, state.D);
+  for (int c = 0; c < 3; ++c)
+  {
+    state.residual[c] = state.w[c] + value[c];
+  }
+}
+
+FFDP_VOXEL_INLINE NewtonState
+StartNewton(const WarpPlanes & u, const double (&x)[3], const double (&w)[3])
+{
+  NewtonState state;
+  state.w[0] = w[0];
+  state.w[1] = w[1];
+  state.w[2] = w[2];
+  SampleState<true>(u, x, state);
+  return state;
 }
 
 /** Solves (I + D) step = -residual; false where that is nearly singular. */
@@ -106,65 +165,66 @@ SquaredLength(const double (&v)[3])
   return (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
 }
 
-/** Improves the displacement w of the voxel at x until |w + u(x + w)|^2 is at most `tolerance`, by Newton steps that
- * are halved as long as they do not help, and that keep |w_z| within the bound. Returns the squared residual. */
+/** Newton's step; half of the residual where there is none. */
+FFDP_VOXEL_INLINE void
+NewtonStep(const NewtonState & state, double (&step)[3])
+{
+  if (!SolveNewtonStep(state.D, state.residual, step))
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      step[c] = -0.5 * state.residual[c];
+    }
+  }
+}
+
+/** Improves the displacement of the voxel at x until |w + u(x + w)|^2 is at most `tolerance`, by Newton steps that are
+ * halved as long as they do not help, and that keep |w_z| within the bound. Returns the squared residual. */
 FFDP_VOXEL_INLINE double
 RefineInverseVoxel(const WarpPlanes & u,
                    const double (&x)[3],
-                   double boundAlongZ,
-                   double tolerance,
-                   int    iterations,
-                   double (&w)[3])
+                   double        boundAlongZ,
+                   double        tolerance,
+                   int           iterations,
+                   NewtonState & state)
 {
-  double X[3] = { x[0] + w[0], x[1] + w[1], x[2] + w[2] };
-  double value[3], D[9];
-  SampleWarpAndSlope(u, X, value, D);
-  double residual[3] = { w[0] + value[0], w[1] + value[1], w[2] + value[2] };
-  double squared = SquaredLength(residual);
+  double squared = SquaredLength(state.residual);
   for (int iteration = 0; iteration < iterations && squared > tolerance; ++iteration)
   {
     double step[3];
-    if (!SolveNewtonStep(D, residual, step))
-    {
-      for (int c = 0; c < 3; ++c)
-      {
-        step[c] = -0.5 * residual[c];
-      }
-    }
+    NewtonStep(state, step);
     bool better = false;
     for (int halving = 0; halving < 6 && !better; ++halving)
     {
-      const double tried[3] = { w[0] + step[0], w[1] + step[1], w[2] + step[2] };
-      if (std::abs(tried[2]) <= boundAlongZ)
+      NewtonState tried;
+      for (int c = 0; c < 3; ++c)
       {
-        const double at[3] = { x[0] + tried[0], x[1] + tried[1], x[2] + tried[2] };
-        double       triedD[9];
-        SampleWarpAndSlope(u, at, value, triedD);
-        const double triedResidual[3] = { tried[0] + value[0], tried[1] + value[1], tried[2] + value[2] };
-        const double triedSquared = SquaredLength(triedResidual);
+        tried.w[c] = state.w[c] + step[c];
+        step[c] *= 0.5;
+      }
+      if (std::abs(tried.w[2]) <= boundAlongZ)
+      {
+        SampleState<false>(u, x, tried); // the slope is seldom needed: most voxels are done
+        const double triedSquared = SquaredLength(tried.residual);
         better = triedSquared < squared;
         if (better)
         {
           squared = triedSquared;
           for (int c = 0; c < 3; ++c)
           {
-            w[c] = tried[c];
-            residual[c] = triedResidual[c];
-          }
-          for (int k = 0; k < 9; ++k)
-          {
-            D[k] = triedD[k];
+            state.w[c] = tried.w[c];
+            state.residual[c] = tried.residual[c];
           }
         }
-      }
-      for (int c = 0; c < 3; ++c)
-      {
-        step[c] *= 0.5;
       }
     }
     if (!better)
     {
       break;
+    }
+    if (squared > tolerance)
+    {
+      SampleState<true>(u, x, state);
     }
   }
   return squared;
@@ -185,30 +245,67 @@ RefineFromNeighbor(const WarpPlanes & u,
                    double boundAlongZ,
                    double tolerance,
                    int    iterations,
-                   double (&start)[3],
+                   const double (&start)[3],
                    double (&w)[3],
                    double & squared)
 {
   if (CanRefine(start, boundAlongZ))
   {
-    const double reached = RefineInverseVoxel(u, x, boundAlongZ, tolerance, iterations, start);
+    NewtonState  state = StartNewton(u, x, start);
+    const double reached = RefineInverseVoxel(u, x, boundAlongZ, tolerance, iterations, state);
     if (reached < squared)
     {
       squared = reached;
       for (int c = 0; c < 3; ++c)
       {
-        w[c] = start[c];
+        w[c] = state.w[c];
       }
     }
   }
 }
 
-/** Of the way to the solution, how much a voxel goes that has this error, see InverseError(), so that `allowed` is left
- * of it; nothing while it is no longer than `most`. */
-FFDP_VOXEL_INLINE double
-PartOfWay(float error, float allowed, float most)
+/** What a voxel may keep of its error, see InverseError(), and of the way to where it has none. */
+struct RefinementLimits
 {
-  return error < -most ? 1 + double(allowed) / double(error) : 0.0;
+  float error;     ///< 0: nothing is to be left
+  float way;       ///< 0: any
+  float mostError; ///< voxels up to these two are left alone
+  float mostWay;
+  float lookedAt; ///< the error from which the way is looked at
+};
+
+FFDP_VOXEL_INLINE double
+Distance(const double (&a)[3], const double (&b)[3])
+{
+  const double difference[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
+  return std::sqrt(SquaredLength(difference));
+}
+
+/** False for a voxel that is not to be refined, whatever NeedsRefinement() would find. */
+FFDP_VOXEL_INLINE bool
+MayNeedRefinement(float error, const RefinementLimits & limits)
+{
+  return error < -limits.mostError || (limits.way > 0 && error < -limits.lookedAt);
+}
+
+/** Whether a voxel is to be refined: its error is too long, or the first of Newton's steps is. */
+FFDP_VOXEL_INLINE bool
+NeedsRefinement(const NewtonState & start, float error, const RefinementLimits & limits)
+{
+  const double most = 0.6 * double(limits.mostWay); // the whole way may be longer than its first step
+  double       step[3];
+  NewtonStep(start, step);
+  return error < -limits.mostError || (limits.way > 0 && SquaredLength(step) > most * most);
+}
+
+/** Of the way to the solution, how much a voxel goes so that no more than the limits is left of its error and of the
+ * way; nothing if both may stay. */
+FFDP_VOXEL_INLINE double
+PartOfWay(float error, double way, const RefinementLimits & limits)
+{
+  const double ofError = error < -limits.mostError ? 1 + double(limits.error) / double(error) : 0.0;
+  const double ofWay = limits.way > 0 && way > double(limits.mostWay) ? 1 - double(limits.way) / way : 0.0;
+  return ofError > ofWay ? ofError : ofWay;
 }
 
 /** What a voxel is given that goes a part of the way from `start` to `found`. */

@@ -46,6 +46,10 @@ struct JacobianRows
   const float * behind[3];
   float         factorY; ///< 1 / distance between below and above; 0 if they are the same
   float         factorZ;
+  float         belowBorder; ///< 1 if below is the row itself, else 0, and so on
+  float         aboveBorder;
+  float         beforeBorder;
+  float         behindBorder;
 };
 
 /** 1 / distance; 0 between a voxel and itself. */
@@ -66,6 +70,10 @@ JacobianRowsAt(const WarpView<const float> & warp, const float * zeros, std::int
   JacobianRows       rows;
   rows.factorY = InverseDistance(above - below);
   rows.factorZ = InverseDistance(behind - before);
+  rows.belowBorder = below == y ? 1.0f : 0.0f;
+  rows.aboveBorder = above == y ? 1.0f : 0.0f;
+  rows.beforeBorder = before == z ? 1.0f : 0.0f;
+  rows.behindBorder = behind == z ? 1.0f : 0.0f;
   for (int c = 0; c < 3; ++c)
   {
     const bool there = warp.component[c] != nullptr;
@@ -93,6 +101,106 @@ JacobianAt(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::in
                     factorX * (rows.center[2][right] - rows.center[2][left]),
                     fy * (rows.above[2][x] - rows.below[2][x]),
                     fz * (rows.behind[2][x] - rows.before[2][x]));
+}
+
+/** A column of a Jacobian: the derivatives of all components along one axis. */
+struct JacobianColumn
+{
+  float x;
+  float y;
+  float z;
+};
+
+/** To one side of a voxel: the difference of neighbors there, and the one to the other side at a border (`atBorder` 1,
+ * where the first is 0; else 0). In columns of identity + D. */
+FFDP_VOXEL_INLINE JacobianColumn
+OneSidedColumn(const JacobianColumn & difference,
+               const JacobianColumn & opposite,
+               float                  atBorder,
+               const JacobianColumn & unit)
+{
+  return JacobianColumn{ unit.x + (difference.x + atBorder * opposite.x),
+                         unit.y + (difference.y + atBorder * opposite.y),
+                         unit.z + (difference.z + atBorder * opposite.z) };
+}
+
+FFDP_VOXEL_INLINE JacobianColumn
+Cross(const JacobianColumn & a, const JacobianColumn & b)
+{
+  return JacobianColumn{ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+
+FFDP_VOXEL_INLINE float
+Dot(const JacobianColumn & a, const JacobianColumn & b)
+{
+  return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+/** Some determinants. */
+struct LeastDeterminant
+{
+  float least;
+  float sum; ///< not a number if one of them is not, which comparisons pass over
+};
+
+/** With two more. */
+FFDP_VOXEL_INLINE LeastDeterminant
+LeastWith(const LeastDeterminant & others,
+          const JacobianColumn &   a,
+          const JacobianColumn &   b,
+          const JacobianColumn &   cross)
+{
+  const float one = Dot(a, cross);
+  const float two = Dot(b, cross);
+  const float smaller = two < one ? two : one;
+  return LeastDeterminant{ smaller < others.least ? smaller : others.least, others.sum + (one + two) };
+}
+
+/** Both sides along an axis. */
+struct ColumnPair
+{
+  JacobianColumn down;
+  JacobianColumn up;
+};
+
+/** From the rows of the neighbors below and above, or of the voxel itself at a border (1 at that border, else 0). */
+FFDP_VOXEL_INLINE ColumnPair
+OneSidedColumns(const float * const (&low)[3],
+                std::int64_t atLow,
+                const float * const (&center)[3],
+                std::int64_t x,
+                const float * const (&high)[3],
+                std::int64_t           atHigh,
+                float                  lowBorder,
+                float                  highBorder,
+                const JacobianColumn & unit)
+{
+  const JacobianColumn down{ center[0][x] - low[0][atLow], center[1][x] - low[1][atLow], center[2][x] - low[2][atLow] };
+  const JacobianColumn up{ high[0][atHigh] - center[0][x],
+                           high[1][atHigh] - center[1][x],
+                           high[2][atHigh] - center[2][x] };
+  return ColumnPair{ OneSidedColumn(down, up, lowBorder, unit), OneSidedColumn(up, down, highBorder, unit) };
+}
+
+/** JacobianDifferences::LeastOneSided at x, with the neighbors along x at `left` and `right`. NaN if one of the eight
+ * is. */
+FFDP_VOXEL_INLINE float
+LeastJacobianAt(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right)
+{
+  const float      leftBorder = left == x ? 1.0f : 0.0f;
+  const float      rightBorder = right == x ? 1.0f : 0.0f;
+  const ColumnPair xs = OneSidedColumns(
+    rows.center, left, rows.center, x, rows.center, right, leftBorder, rightBorder, JacobianColumn{ 1, 0, 0 });
+  const ColumnPair ys = OneSidedColumns(
+    rows.below, x, rows.center, x, rows.above, x, rows.belowBorder, rows.aboveBorder, JacobianColumn{ 0, 1, 0 });
+  const ColumnPair zs = OneSidedColumns(
+    rows.before, x, rows.center, x, rows.behind, x, rows.beforeBorder, rows.behindBorder, JacobianColumn{ 0, 0, 1 });
+  LeastDeterminant all{ 3.402823466e+38f, 0 };
+  all = LeastWith(all, xs.down, xs.up, Cross(ys.down, zs.down));
+  all = LeastWith(all, xs.down, xs.up, Cross(ys.up, zs.down));
+  all = LeastWith(all, xs.down, xs.up, Cross(ys.down, zs.up));
+  all = LeastWith(all, xs.down, xs.up, Cross(ys.up, zs.up));
+  return all.sum == all.sum ? all.least : all.sum;
 }
 
 } // namespace ffdp

@@ -139,13 +139,20 @@ TEST(CudaInverse, ErrorAndWhatIsMovedByItHaveTheBitsOfTheCpu)
       InverseRefinement refinement;
       refinement.allowed = 0.1f;
       refinement.boundAlongZ = 20;
-      MakeCpuBackend(2)->RefineInverse(u.View(), expected.View(), error.View(), refinement);
-      cuda::RefineInverse(TestDevice(),
-                          StagedWarp<const float>(u.View()),
-                          StagedWarp<float>(w.View()),
-                          StagedVolume<const float>(error.View()),
-                          refinement);
-      EXPECT_TRUE(SameBytes(w, expected)) << margin;
+      const Warp<float> start = w;
+      for (const float way : { 0.0f, 0.12f })
+      {
+        refinement.allowedWay = way;
+        expected = start;
+        w = start;
+        MakeCpuBackend(2)->RefineInverse(u.View(), expected.View(), error.View(), refinement);
+        cuda::RefineInverse(TestDevice(),
+                            StagedWarp<const float>(u.View()),
+                            StagedWarp<float>(w.View()),
+                            StagedVolume<const float>(error.View()),
+                            refinement);
+        EXPECT_TRUE(SameBytes(w, expected)) << margin << " " << way;
+      }
     }
   }
 }

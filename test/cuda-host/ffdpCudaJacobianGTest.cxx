@@ -43,14 +43,17 @@ Numbers(const JacobianResult & result, const Volume<float> & determinant)
 }
 
 std::vector<double>
-OnDevice(const WarpView<const float> & warp, std::int64_t first, std::int64_t planes)
+OnDevice(const WarpView<const float> & warp,
+         std::int64_t                  first,
+         std::int64_t                  planes,
+         const JacobianParameters &    parameters = {})
 {
   Volume<float>  determinant(warp.domain, first, planes, 7.0f);
   JacobianResult result;
   {
     const StagedWarp<const float> stagedWarp(warp);
     const StagedVolume<float>     stagedDeterminant(determinant.View());
-    result = cuda::JacobianDeterminant(TestDevice(), stagedWarp, first, planes, stagedDeterminant);
+    result = cuda::JacobianDeterminant(TestDevice(), stagedWarp, first, planes, stagedDeterminant, {}, parameters);
   }
   return Numbers(result, determinant);
 }
@@ -58,10 +61,23 @@ OnDevice(const WarpView<const float> & warp, std::int64_t first, std::int64_t pl
 void
 ExpectSameAsCpu(const WarpView<const float> & warp, std::int64_t first, std::int64_t planes)
 {
-  Volume<float> determinant(warp.domain, first, planes, 7.0f);
-  const auto    result = MakeCpuBackend(2)->JacobianDeterminant(warp, first, planes, determinant.View());
-  EXPECT_TRUE(SameBytes(OnDevice(warp, first, planes), Numbers(result, determinant)))
-    << warp.domain.x << "x" << warp.domain.y << "x" << warp.domain.z;
+  BlockMarks marks(warp.domain);
+  for (std::size_t i = 0; i < marks.marks.size(); i += 2)
+  {
+    marks.marks[i] = 1;
+  }
+  JacobianParameters parameters;
+  for (const BlockMarks * looked :
+       { static_cast<const BlockMarks *>(nullptr), static_cast<const BlockMarks *>(&marks) })
+    for (const auto differences : { JacobianDifferences::Central, JacobianDifferences::LeastOneSided })
+    {
+      parameters.differences = differences;
+      parameters.marks = looked;
+      Volume<float> determinant(warp.domain, first, planes, 7.0f);
+      const auto result = MakeCpuBackend(2)->JacobianDeterminant(warp, first, planes, determinant.View(), parameters);
+      EXPECT_TRUE(SameBytes(OnDevice(warp, first, planes, parameters), Numbers(result, determinant)))
+        << warp.domain.x << "x" << warp.domain.y << "x" << warp.domain.z << " " << int(differences);
+    }
 }
 
 } // namespace

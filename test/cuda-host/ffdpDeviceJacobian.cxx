@@ -28,16 +28,19 @@ JacobianDeterminant(const WarpView<const float> &          warp,
                     std::int64_t                           planes,
                     const VolumeView<float> &              determinant,
                     const VolumeView<const std::uint8_t> & mask,
+                    const JacobianParameters &             parameters,
                     unsigned)
 {
   const test::StagedVolume<float>              stagedDeterminant(determinant);
   const test::StagedVolume<const std::uint8_t> stagedMask(mask);
   if (warp.elementStride != 1) // is refused before it is read, and what lies behind it cannot be copied
   {
-    return cuda::JacobianDeterminant(test::TestDevice(), warp, firstPlane, planes, stagedDeterminant, stagedMask);
+    return cuda::JacobianDeterminant(
+      test::TestDevice(), warp, firstPlane, planes, stagedDeterminant, stagedMask, parameters);
   }
   const test::StagedWarp<const float> stagedWarp(warp);
-  return cuda::JacobianDeterminant(test::TestDevice(), stagedWarp, firstPlane, planes, stagedDeterminant, stagedMask);
+  return cuda::JacobianDeterminant(
+    test::TestDevice(), stagedWarp, firstPlane, planes, stagedDeterminant, stagedMask, parameters);
 }
 
 } // namespace ffdp
