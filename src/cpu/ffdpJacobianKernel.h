@@ -22,15 +22,6 @@ namespace ffdp
 namespace FFDP_ISA
 {
 
-/** At x, whose neighbors along x are at `left` and `right`, or itself at a border. */
-template <bool VLeastOneSided>
-FFDP_VOXEL_INLINE float
-JacobianOfVoxel(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right)
-{
-  return VLeastOneSided ? LeastJacobianAt(rows, left, x, right)
-                        : JacobianAt(rows, left, x, right, InverseDistance(right - left));
-}
-
 /** The determinants of the voxels [begin, end) of a row of `width` voxels. */
 template <bool VLeastOneSided>
 inline void

@@ -51,7 +51,6 @@ struct JacobianTask
   VolumeView<const std::uint8_t> mask;
   const float *                  zeros; ///< a row for the component that a 2-D field lacks
   RowPieces                      pieces;
-  JacobianDifferences            differences;
   DeviceMarks                    marks;
 };
 
@@ -80,6 +79,7 @@ struct VoxelCounts
 };
 
 /** Writes the determinant at a voxel; sets what its sum and its minimum get, and counts it. */
+template <bool VLeastOneSided>
 __device__ __forceinline__ void
 EvaluateVoxel(const JacobianTask & task,
               std::int64_t         x,
@@ -101,9 +101,7 @@ EvaluateVoxel(const JacobianTask & task,
   const JacobianRows rows = JacobianRowsAt(task.warp, task.zeros, y, z);
   const std::int64_t left = x > 0 ? x - 1 : 0;
   const std::int64_t right = x + 1 < width ? x + 1 : x;
-  const float        determinant = task.differences == JacobianDifferences::Central
-                                     ? JacobianAt(rows, left, x, right, InverseDistance(right - left))
-                                     : LeastJacobianAt(rows, left, x, right);
+  const float        determinant = JacobianOfVoxel<VLeastOneSided>(rows, left, x, right);
   if (task.determinant)
   {
     task.determinant.Row(y, z)[x] = determinant;
@@ -145,6 +143,7 @@ FinishPiece(const LaneSums & lanes, const VoxelCounts & counts, unsigned thread,
 }
 
 /** blockDim.x is not below the width of a row where blockDim.y is more than 1. */
+template <bool VLeastOneSided>
 __global__ void
 __launch_bounds__(JacobianThreads) JacobianKernel(JacobianTask task, JacobianPartial * partials)
 {
@@ -168,7 +167,7 @@ __launch_bounds__(JacobianThreads) JacobianKernel(JacobianTask task, JacobianPar
         float              least = INFINITY; // what does not count changes neither
         if (x < task.warp.domain.x && y < endRow)
         {
-          EvaluateVoxel(task, x, y, z, value, least, counts);
+          EvaluateVoxel<VLeastOneSided>(task, x, y, z, value, least, counts);
         }
         values[buffer][thread] = value;
         lowest[buffer][thread] = least;
@@ -213,8 +212,9 @@ JacobianDeterminant(Device &                               device,
   shape.block = dim3(width, JacobianThreads / width);
   shape.grid = dim3(unsigned(pieces.Count() < MostPieceBlocks ? pieces.Count() : MostPieceBlocks));
   const StagedMarks  marks(device, parameters.marks);
-  const JacobianTask task{ warp, determinant, mask, zeros.Data(), pieces, parameters.differences, marks.View() };
-  Launch(device, shape, JacobianKernel, task, partials.Data());
+  const JacobianTask task{ warp, determinant, mask, zeros.Data(), pieces, marks.View() };
+  const bool         central = parameters.differences == JacobianDifferences::Central;
+  Launch(device, shape, central ? JacobianKernel<false> : JacobianKernel<true>, task, partials.Data());
   return GatherJacobian(pieces, partials.ToHost());
 }
 

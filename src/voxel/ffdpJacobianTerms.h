@@ -203,6 +203,15 @@ LeastJacobianAt(const JacobianRows & rows, std::int64_t left, std::int64_t x, st
   return all.sum == all.sum ? all.least : all.sum;
 }
 
+/** One or the other at x, whose neighbors along x are at `left` and `right`, or itself at a border. */
+template <bool VLeastOneSided>
+FFDP_VOXEL_INLINE float
+JacobianOfVoxel(const JacobianRows & rows, std::int64_t left, std::int64_t x, std::int64_t right)
+{
+  return VLeastOneSided ? LeastJacobianAt(rows, left, x, right)
+                        : JacobianAt(rows, left, x, right, InverseDistance(right - left));
+}
+
 } // namespace ffdp
 
 #endif
