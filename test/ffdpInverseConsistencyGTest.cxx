@@ -132,6 +132,29 @@ OneAfterTheOtherBetweenVoxels(const Warp<float> & a, const Warp<float> & b)
   return trip;
 }
 
+/** The share of voxels of w, four or more inside the grid, that are further than 0.2 from the inverse of u. */
+double
+ShareFarFromInverse(const Warp<float> & u, const Warp<float> & w)
+{
+  const Extent size = w.component[0].domain;
+  Warp<float>  exact = w;
+  RefineInverse(u.View(), exact.View());
+  double far = 0, count = 0;
+  for (std::int64_t z = 4; z < size.z - 4; ++z)
+    for (std::int64_t y = 4; y < size.y - 4; ++y)
+      for (std::int64_t x = 4; x < size.x - 4; ++x)
+      {
+        double way[3];
+        for (int c = 0; c < 3; ++c)
+        {
+          way[c] = double(exact.component[c].At(x, y, z)) - double(w.component[c].At(x, y, z));
+        }
+        far += std::hypot(way[0], way[1], way[2]) > 0.2 ? 1 : 0;
+        count += 1;
+      }
+  return far / count;
+}
+
 /** The smallest determinant in a corner of a cell. */
 double
 SmallestInCells(const Warp<float> & u)
@@ -223,5 +246,7 @@ TEST(InverseConsistency, RoughRegistrationsEndInWarpsThatAgreeWithTheirInverses)
     }
     EXPECT_GE(SmallestInCells(warp), 0.05);
     EXPECT_GE(SmallestInCells(inverse), 0.01);
+    EXPECT_LT(ShareFarFromInverse(warp, inverse), 1e-3); // three to five times that if only errors counted, not ways
+    EXPECT_LT(ShareFarFromInverse(inverse, warp), 1e-3);
   }
 }
