@@ -28,6 +28,9 @@ namespace ffdp
 /** What BringWarpHome() reports at most. */
 constexpr int MostFinalWarpSteps = 24;
 
+/** How many iterations at full resolution take about as long as all of it. */
+constexpr double FinalWarpWork = 16;
+
 /** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
  * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. After each step
  * `report` is told how far the two are apart, in voxels; it may throw, on all ranks, to end all this. */

@@ -82,7 +82,7 @@ public:
     }
     if (start.warp.IsGiven() || std::any_of(stages.begin(), stages.end(), IsDeformable))
     {
-      m_AllWork += double(this->FixedSize().Voxels()) * MostFinalWarpSteps;
+      m_AllWork += double(this->FixedSize().Voxels()) * FinalWarpWork;
     }
   }
 
@@ -298,7 +298,7 @@ private:
   Tell(double value, double step)
   {
     ++m_Progress.iteration;
-    m_DoneWork += double(m_Progress.levelSize.Voxels());
+    m_DoneWork += double(m_Progress.levelSize.Voxels()) * (m_Progress.isEnd ? FinalWarpWork / MostFinalWarpSteps : 1);
     m_Progress.value = value;
     m_Progress.step = step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
