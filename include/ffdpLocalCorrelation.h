@@ -36,7 +36,10 @@
  *   C_i = sum_k w_ik (M_k - mu^M_i)^2                  variance of the moving image
  *   n_i = A_i^2 / (B_i C_i + epsilon V_F V_M)          in [0, 1]
  *
- *   loss = -mean of n_i over the voxels inside the mask
+ *   loss = -mean of n_i^power over the voxels inside the mask
+ *
+ * With a power above 1, windows that fit well count for more, also in the gradient, and those in which the images show
+ * different things for less. (n_i up to 1e-4 then counts as 0.)
  *
  * V_F and V_M are the caller's idea of the images' variance, so that epsilon is a number without unit
  * and scaling the intensities changes nothing. A window whose variance is no larger than the rounding
@@ -52,6 +55,9 @@
  */
 namespace ffdp
 {
+
+/** So that powers of any correlation that counts stay in the range of a float. */
+constexpr int MostCorrelationPower = 8;
 
 struct LocalCorrelationParameters
 {
@@ -70,10 +76,11 @@ struct LocalCorrelationParameters
   Window                window = Window::Box;
   std::array<double, 3> sigma{ { 1.5, 1.5, 1.5 } }; ///< of the Gaussian window, in voxels
   Gradient              gradient = Gradient::Exact;
+  int                   power = 1;          ///< of n_i; MostCorrelationPower at most
   double                epsilon = 0;        ///< relative to fixedVariance * movingVariance
   double                fixedVariance = 1;  ///< V_F; also keeps float arithmetic in range for extreme intensities
   double                movingVariance = 1; ///< V_M
-  double                flatValue = 0;      ///< n_i of a flat window (ITK's metric counts 1)
+  double                flatValue = 0;      ///< what a flat window counts (ITK's metric counts 1)
   bool                  maskWindows = true; ///< voxels outside the mask are left out of windows, not only of the mean
   std::int64_t normalizer = 0; ///< voxels in the mean; 0: those inside the mask of what is given. Slabs give the total.
 };
@@ -83,13 +90,13 @@ struct LocalCorrelationOutputs
 {
   VolumeView<float> movingGradient; ///< d loss / d M
   VolumeView<float> fixedGradient;  ///< d loss / d F
-  VolumeView<float> map;            ///< n_i, 0 outside the mask
+  VolumeView<float> map;            ///< n_i^power, 0 outside the mask
 };
 
-/** Sums of n_i. */
+/** Sums of n_i^power. */
 struct LocalCorrelationResult : PlaneSums
 {
-  /** -mean of n_i, for a result that covers the whole volume. */
+  /** -mean of n_i^power, for a result that covers the whole volume. */
   double
   Loss() const
   {

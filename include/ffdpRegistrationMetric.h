@@ -26,7 +26,7 @@ struct RegistrationMetric
 {
   enum class Kind
   {
-    LocalCorrelation, ///< minus the mean squared correlation of windows, in [-1, 0]
+    LocalCorrelation, ///< minus the mean of a power of the correlation of windows, in [-1, 0]
     MutualInformation,
     MeanSquares ///< in units of the product of both images' standard deviations
   };
@@ -35,9 +35,15 @@ struct RegistrationMetric
   int    pair = 0;             ///< which of the image pairs
   double weight = 1;           ///< in the sum of all metrics
   int    radius = 3;           ///< LocalCorrelation: windows of 2 radius + 1 voxels of the level
-  double epsilon = 5e-4;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
+  double epsilon = 2e-4;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
   bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation
   int    bins = 32;            ///< MutualInformation
+
+  /** LocalCorrelation: the mean is of the squared correlation to this power; 1 is what ANTs does. With more, windows that
+   * fit decide, and those in which the two images show different things have less of a say. That finds better warps, but
+   * no better linear maps, which leave most windows far from fitting. 0: WarpPower for greedy and SyN, otherwise 1. */
+  int                  power = 0;
+  static constexpr int WarpPower = 5;
 
   /** LocalCorrelation, greedy stages: how much the slope of the fixed image says about the step, beside that of the
    * moved one, from 0 (nothing) to 1 (as much). The moved image is interpolated, so its slope is blurred. */

@@ -56,8 +56,8 @@ Evaluate(const Volume<float> &        fixed,
   return e;
 }
 
-/** Float sums of a few dozen terms per axis err by some epsilon (6e-8), magnified by the window's condition;
- * gradients multiply three such numbers. */
+/** Float sums of a few dozen terms per axis err by some epsilon (6e-8), magnified by the window's condition and by the
+ * power; gradients multiply three such numbers. */
 void
 ExpectEqualsReference(const Volume<float> &        fixed,
                       const Volume<float> &        moving,
@@ -69,7 +69,7 @@ ExpectEqualsReference(const Volume<float> &        fixed,
   const CorrelationReference reference =
     CorrelationReferenceEvaluator(fixedDouble, movingDouble, mask, parameters).Evaluate();
   const Evaluation e = Evaluate(fixed, moving, mask, parameters);
-  const double     relative = 2e-6 * reference.condition;
+  const double     relative = 2e-6 * reference.condition * parameters.power;
   ASSERT_LT(relative, 0.02) << "the data of this test are ill-conditioned";
   EXPECT_NEAR(e.result.Loss(), reference.loss, relative);
   EXPECT_LE(MaxDifference(e.map.values, reference.map.values), relative);
@@ -101,6 +101,11 @@ SomeParameters()
     p.radius = { { 3, 3, 3 } };
     p.window = Parameters::Window::Gaussian;
     p.sigma = { { 1.5, 1.0, 2.0 } };
+    all.push_back(p);
+    p.power = 2;
+    all.push_back(p);
+    p.window = Parameters::Window::Box;
+    p.power = MostCorrelationPower;
     all.push_back(p);
   }
   return all;
@@ -234,6 +239,33 @@ TEST(LocalCorrelation, FlatWindowsCountTheFlatValueAndHaveNoGradient)
   }
 }
 
+/** The map to a power is the power of the map, whatever the windows; nothing is left of what hardly correlates. */
+TEST(LocalCorrelation, RaisesEachWindowToThePower)
+{
+  const Extent        size{ 21, 18, 15 };
+  const Volume<float> fixed = RandomVolume(size, 31);
+  Volume<float>       moving = RandomVolume(size, 32);
+  for (std::size_t i = moving.values.size() / 2; i < moving.values.size(); ++i)
+  {
+    moving.values[i] += 2 * fixed.values[i];
+  }
+  Parameters       p = WindowOfSeven(Parameters::Gradient::Exact);
+  const Evaluation plain = Evaluate(fixed, moving, nullptr, p);
+  p.power = 5;
+  const Evaluation raised = Evaluate(fixed, moving, nullptr, p);
+  std::size_t      small = 0, large = 0;
+  for (std::size_t i = 0; i < plain.map.values.size(); ++i)
+  {
+    const double n = plain.map.values[i];
+    EXPECT_NEAR(raised.map.values[i], n > 1e-4 ? std::pow(n, 5) : 0.0, 2e-6 * std::pow(n, 5)) << n;
+    small += n <= 1e-4 ? 1 : 0;
+    large += n > 0.5 ? 1 : 0;
+  }
+  EXPECT_GT(small, 0u);
+  EXPECT_GT(large, 0u);
+  EXPECT_LE(MaxMagnitude(raised.map.values), 1 + 1e-5);
+}
+
 TEST(LocalCorrelation, PerfectMatchGivesOne)
 {
   const Extent        size{ 20, 15, 10 };
@@ -264,6 +296,7 @@ TEST(LocalCorrelation, ExactGradientIsTheGradientOfTheLoss)
         Parameters p;
         p.radius = { { 2, 1, 2 } };
         p.window = window;
+        p.power = masked == maskWindows ? 3 : 1;
         p.epsilon = 1e-2;
         p.maskWindows = maskWindows;
         const Volume<std::uint8_t> * mask = masked ? &someMask : nullptr;
@@ -425,6 +458,12 @@ TEST(LocalCorrelation, RefusesBadInput)
   Parameters negative;
   negative.radius[1] = -1;
   EXPECT_THROW(run(image.View(), image.View(), negative), std::invalid_argument);
+  for (const int power : { 0, MostCorrelationPower + 1 })
+  {
+    Parameters bad;
+    bad.power = power;
+    EXPECT_THROW(run(image.View(), image.View(), bad), std::invalid_argument) << "power " << power;
+  }
   Parameters noVariance;
   noVariance.movingVariance = 0;
   EXPECT_THROW(run(image.View(), image.View(), noVariance), std::invalid_argument);

@@ -150,6 +150,9 @@ private:
     }
     result.condition = std::max(result.condition, Condition(m_FixedMean, meanF, B) + Condition(m_MovingMean, meanM, C));
 
+    const double raised = std::pow(A * A / g, m_Parameters.power);
+    const double slope = m_Parameters.power * std::pow(A * A / g, m_Parameters.power - 1);
+
     const bool approximate = m_Parameters.gradient == LocalCorrelationParameters::Gradient::ANTs;
     this->ForWindow(cx, cy, cz, [&](auto x, auto y, auto z, double w) {
       if (approximate && (x != cx || y != cy || z != cz))
@@ -158,11 +161,11 @@ private:
       }
       const double f = m_Fixed.At(x, y, z) - meanF;
       const double m = m_Moving.At(x, y, z) - meanM;
-      const double scale = -(w / total) / voxels;
+      const double scale = -slope * (w / total) / voxels;
       result.movingGradient.At(x, y, z) += scale * (2 * A / g * f - 2 * A * A * B / (g * g) * m);
       result.fixedGradient.At(x, y, z) += scale * (2 * A / g * m - 2 * A * A * C / (g * g) * f);
     });
-    return A * A / g;
+    return raised;
   }
 
   static double

@@ -100,8 +100,9 @@ TEST(RegistrationStages, DeformableStagesFollowEachOtherInAnyOrder)
     const auto both = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second });
     const auto fresh = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { second });
     // The second goes on from where the first ended, and keeps what was gained. It need not lower the loss further:
-    // greedy and SyN look at the images in different spaces, and go by different gradients.
-    EXPECT_NEAR(both.levels.back().firstValue, alone.levels.back().lastValue, 0.01);
+    // greedy and SyN look at the images in different spaces, and go by different gradients. (The last value is that
+    // before the last step.)
+    EXPECT_NEAR(both.levels.back().firstValue, alone.levels.back().lastValue, 0.02);
     EXPECT_LT(both.levels.back().firstValue, fresh.levels.front().firstValue - 0.05);
     EXPECT_LT(both.levels.back().lastValue, alone.levels.back().lastValue + 0.01);
     EXPECT_LT(WarpError(both, fixed), 0.5);

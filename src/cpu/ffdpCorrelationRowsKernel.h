@@ -134,8 +134,16 @@ TermsOfWindows(const CorrelationSums<T> & sums, const T & inverseWeight, const C
   const CorrelationWindow<T> window = ComputeCorrelationWindow<T>(sums, inverseWeight, constants);
   const auto textured = IsGreater(window.squaresF, window.flatF) & IsGreater(window.squaresM, window.flatM);
   const T    ratio = Choose(textured, window.A / window.g, T{});
-  const T    correlation = Choose(textured, window.A * ratio, T{} + constants.flatValue);
-  return FinishCorrelationTerms<T>(window, ratio, correlation);
+  T          correlation = window.A * ratio;
+  T          slope = ratio;
+  if (constants.power > 1)
+  {
+    const auto                 counts = IsGreater(correlation, T{} + SmallestRaisedCorrelation);
+    const RaisedCorrelation<T> raised = RaiseCorrelation<T>(Choose(counts, correlation, T{}), constants.power);
+    correlation = raised.value;
+    slope = ratio * raised.derivative;
+  }
+  return FinishCorrelationTerms<T>(window, ratio, Choose(textured, correlation, T{} + constants.flatValue), slope);
 }
 
 /** 1 / weight where windows count at all and have a weight, otherwise 0. */

@@ -82,6 +82,8 @@ CheckCorrelationParameters(const LocalCorrelationParameters & parameters)
             "the sigma of a Gaussian correlation window must be positive");
   }
   Require(parameters.epsilon >= 0, "epsilon cannot be negative");
+  Require(parameters.power >= 1 && parameters.power <= MostCorrelationPower,
+          "the power of a correlation must be from 1 to " + std::to_string(MostCorrelationPower));
   Require(parameters.fixedVariance > 0 && std::isfinite(parameters.fixedVariance) && parameters.movingVariance > 0 &&
             std::isfinite(parameters.movingVariance),
           "the variances that scale a correlation must be positive: is an image constant?");
@@ -160,6 +162,7 @@ MakeCorrelationTask(const VolumeView<const float> &        fixed,
   task.constants.scale = float(1 / (std::sqrt(parameters.fixedVariance) * std::sqrt(parameters.movingVariance)));
   task.constants.epsilon = std::max(float(parameters.epsilon), SmallestCorrelationEpsilon);
   task.constants.flatValue = float(parameters.flatValue);
+  task.constants.power = parameters.power;
   task.gradientScale = 0;
   return task;
 }

@@ -179,7 +179,7 @@ WriteAntsGradients(const CorrelationTask &         task,
 }
 
 /** What the sums over the window of a voxel give; `weight` is the sum of the window's weights inside the mask, and not
- * looked at unless windows are masked. Returns n_i, 0 outside the mask. */
+ * looked at unless windows are masked. Returns n_i to the power asked for, 0 outside the mask. */
 __device__ inline float
 FinishWindow(const CorrelationLaunch &      launch,
              const CorrelationSums<float> & sums,

@@ -129,7 +129,8 @@ AddStage(Hash & hash, const RegistrationStage & stage)
                                  metric.epsilon,
                                  double(metric.exactGradient),
                                  double(metric.bins),
-                                 metric.fixedSlope })
+                                 metric.fixedSlope,
+                                 double(metric.power) })
     {
       hash.AddNumber(number);
     }

@@ -29,6 +29,18 @@ namespace
 
 constexpr float JoinTolerance = 1e-3f; // voxels, of the inverse that becomes a part of SyN's warp
 
+/** The stage's metrics, with the power of correlations that suits warps where none is given. */
+std::vector<RegistrationMetric>
+MetricsOfWarp(const RegistrationStage & stage)
+{
+  std::vector<RegistrationMetric> metrics = stage.metrics;
+  for (RegistrationMetric & metric : metrics)
+  {
+    metric.power = metric.power == 0 ? RegistrationMetric::WarpPower : metric.power;
+  }
+  return metrics;
+}
+
 /** Greedy or SyN. Between levels there is one warp for each image that moves; at the end there is one. */
 class DeformableStage : public StageRunner
 {
@@ -73,7 +85,7 @@ public:
                                                   std::move(fixedWarp),
                                                   m_Stage.kind == RegistrationStage::Kind::SyN);
     m_Deformation = std::make_unique<Deformation>(m_Backend, m_Communicator, parameters, planes, std::move(warp));
-    m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, planes);
+    m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), MetricsOfWarp(m_Stage), planes);
     m_Convergence = Convergence(m_Stage.tolerance, m_Stage.window);
   }
 

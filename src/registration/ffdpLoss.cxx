@@ -70,6 +70,7 @@ Loss::PrepareTerm(Term & term, const LevelPair & images) const
       term.correlation.radius = { { metric.radius, metric.radius, metric.radius } };
       term.correlation.gradient =
         metric.exactGradient ? LocalCorrelationParameters::Gradient::Exact : LocalCorrelationParameters::Gradient::ANTs;
+      term.correlation.power = metric.power == 0 ? 1 : metric.power;
       term.correlation.epsilon = metric.epsilon;
       term.correlation.fixedVariance = fixed.Variance();
       term.correlation.movingVariance = moving.Variance();

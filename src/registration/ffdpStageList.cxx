@@ -90,7 +90,7 @@ GreedyStage(const StagePreset & preset)
     case StagePreset::Effort::Accurate:
       stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 100, 50 };
-      stage.learningRate = 0.55;
+      stage.learningRate = 0.65;
       stage.tolerance = 5e-4;
       if (preset.sameModality)
       {

@@ -33,6 +33,7 @@ struct CorrelationConstants
   float scale;   ///< 1 / sqrt(V_F V_M): keeps products of variances in the range of a float
   float epsilon; ///< positive, since B C may underflow: at least SmallestCorrelationEpsilon
   float flatValue;
+  int   power; ///< n_i counts to this power, at least 1
 };
 
 /** Weighted sums over a window, of a constant (the shift) minus the intensities. */
@@ -42,8 +43,9 @@ struct CorrelationSums
   T f, m, ff, mm, fm;
 };
 
-/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g n_i), where g = B C + epsilon V_F V_M
- * and n_i is the sum of the window's weights. Means are of shift minus intensity, as the sums are. */
+/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g w_i) times the derivative of the power of the
+ * correlation, where g = B C + epsilon V_F V_M and w_i is the sum of the window's weights. Means are of shift minus
+ * intensity, as the sums are. */
 template <typename T>
 struct CorrelationTerms
 {
@@ -65,7 +67,7 @@ struct CorrelationWindow
 {
   T fixedMean;
   T movingMean;
-  T squaresF; ///< the variance of F times n_i
+  T squaresF; ///< the variance of F times w_i
   T squaresM;
   T flatF; ///< squaresF up to this is rounding error
   T flatM;
@@ -73,7 +75,7 @@ struct CorrelationWindow
   T A, B, C, g;
 };
 
-/** inverseWeight is 1 / n_i; 0 for a window that does not count. */
+/** inverseWeight is 1 / w_i; 0 for a window that does not count. */
 template <typename T>
 FFDP_VOXEL_INLINE CorrelationWindow<T>
 ComputeCorrelationWindow(const CorrelationSums<T> & sums, const T & inverseWeight, const CorrelationConstants & c)
@@ -85,7 +87,7 @@ ComputeCorrelationWindow(const CorrelationSums<T> & sums, const T & inverseWeigh
   window.squaresM = sums.mm - sums.m * window.movingMean;
   window.flatF = sums.ff * CorrelationFlatRatio;
   window.flatM = sums.mm * CorrelationFlatRatio;
-  const T products = sums.fm - sums.f * window.movingMean; // the covariance times n_i
+  const T products = sums.fm - sums.f * window.movingMean; // the covariance times w_i
 
   window.scaledInverse = inverseWeight * c.scale;
   window.A = products * window.scaledInverse;
@@ -95,14 +97,39 @@ ComputeCorrelationWindow(const CorrelationSums<T> & sums, const T & inverseWeigh
   return window;
 }
 
-/** The ratio is A / g, and the correlation A^2 / g; in a flat window, 0 and the value of flat ones. */
+/** A correlation n = A^2 / g to a power above 1, and the derivative of that power for n. */
+template <typename T>
+struct RaisedCorrelation
+{
+  T value;
+  T derivative;
+};
+
+/** Correlations up to this (r = 0.01) are 0 to any power above 1: powers of less would leave the range of a float. */
+constexpr float SmallestRaisedCorrelation = 1e-4f;
+
+/** `n` is 0 where it is at most SmallestRaisedCorrelation. */
+template <typename T>
+FFDP_VOXEL_INLINE RaisedCorrelation<T>
+                  RaiseCorrelation(const T & n, int power)
+{
+  T below = n; // n to the power minus 1
+  for (int k = 2; k < power; ++k)
+  {
+    below = below * n;
+  }
+  return { below * n, below * float(power) };
+}
+
+/** The ratio is A / g; the correlation A^2 / g to the power asked for; the slope is the ratio times the derivative of that
+ * power. In a flat window: 0, the value of flat ones, and 0. */
 template <typename T>
 FFDP_VOXEL_INLINE CorrelationTerms<T>
-                  FinishCorrelationTerms(const CorrelationWindow<T> & window, const T & ratio, const T & correlation)
+FinishCorrelationTerms(const CorrelationWindow<T> & window, const T & ratio, const T & correlation, const T & slope)
 {
   CorrelationTerms<T> terms;
   terms.correlation = correlation;
-  terms.gamma = (ratio + ratio) * window.scaledInverse;
+  terms.gamma = (slope + slope) * window.scaledInverse;
   terms.fixedMean = window.fixedMean;
   terms.movingMean = window.movingMean;
   terms.perFixed = ratio * window.C;
@@ -118,7 +145,16 @@ ComputeCorrelationTerms(const CorrelationSums<float> & sums, float inverseWeight
   const CorrelationWindow<float> window = ComputeCorrelationWindow<float>(sums, inverseWeight, c);
   const bool                     textured = (window.squaresF > window.flatF) & (window.squaresM > window.flatM);
   const float                    ratio = textured ? window.A / window.g : 0.0f;
-  return FinishCorrelationTerms<float>(window, ratio, textured ? window.A * ratio : c.flatValue);
+  float                          correlation = window.A * ratio;
+  float                          slope = ratio;
+  if (c.power > 1)
+  {
+    const RaisedCorrelation<float> raised =
+      RaiseCorrelation<float>(correlation > SmallestRaisedCorrelation ? correlation : 0.0f, c.power);
+    correlation = raised.value;
+    slope = ratio * raised.derivative;
+  }
+  return FinishCorrelationTerms<float>(window, ratio, textured ? correlation : c.flatValue, slope);
 }
 
 /** What a window gives to the sums of the exact gradient for one image ("own"), besides gamma. */
