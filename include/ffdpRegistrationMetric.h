@@ -39,9 +39,10 @@ struct RegistrationMetric
   bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation
   int    bins = 32;            ///< MutualInformation
 
-  /** LocalCorrelation: the mean is of the squared correlation to this power; 1 is what ANTs does. With more, windows that
-   * fit decide, and those in which the two images show different things have less of a say. That finds better warps, but
-   * no better linear maps, which leave most windows far from fitting. 0: WarpPower for greedy and SyN, otherwise 1. */
+  /** LocalCorrelation: the mean is of the squared correlation to this power; 1 is what ANTs does. With more, windows
+   * that fit decide, and those in which the two images show different things have less of a say. That finds better
+   * warps, but no better linear maps, which leave most windows far from fitting. 0: WarpPower for greedy and SyN,
+   * otherwise 1. */
   int                  power = 0;
   static constexpr int WarpPower = 5;
 

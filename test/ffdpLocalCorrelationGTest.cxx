@@ -91,21 +91,21 @@ SomeParameters()
     p.radius = { { 1, 1, 1 } };
     all.push_back(p);
     p.radius = { { 2, 2, 2 } };
-    all.push_back(p);
-    p.radius = { { 3, 2, 1 } };
-    all.push_back(p);
-    p.radius = { { 4, 4, 4 } };
-    all.push_back(p);
-    p.radius = { { 0, 6, 5 } };
-    all.push_back(p);
-    p.radius = { { 3, 3, 3 } };
-    p.window = Parameters::Window::Gaussian;
-    p.sigma = { { 1.5, 1.0, 2.0 } };
-    all.push_back(p);
     p.power = 2;
     all.push_back(p);
-    p.window = Parameters::Window::Box;
+    p.radius = { { 3, 2, 1 } };
+    p.power = 1;
+    all.push_back(p);
+    p.radius = { { 4, 4, 4 } };
     p.power = MostCorrelationPower;
+    all.push_back(p);
+    p.radius = { { 0, 6, 5 } };
+    p.power = 1;
+    all.push_back(p);
+    p.radius = { { 3, 3, 3 } };
+    p.power = gradient == Parameters::Gradient::Exact ? 5 : 1;
+    p.window = Parameters::Window::Gaussian;
+    p.sigma = { { 1.5, 1.0, 2.0 } };
     all.push_back(p);
   }
   return all;
@@ -120,9 +120,10 @@ WindowOfSeven(Parameters::Gradient gradient)
   return p;
 }
 
+/** The reference is slow, and slowest under a sanitizer, which finds as much in a fifth of the combinations. */
 TEST(LocalCorrelation, EqualsReferenceForAllSizesAndWindows)
 {
-  unsigned seed = 1;
+  unsigned seed = 1, combination = 0;
   for (const Extent & size : AwkwardSizes())
   {
     const Volume<float>        fixed = RandomVolume(size, ++seed);
@@ -130,6 +131,10 @@ TEST(LocalCorrelation, EqualsReferenceForAllSizesAndWindows)
     const Volume<std::uint8_t> mask = RandomMask(size, ++seed);
     for (Parameters p : SomeParameters())
     {
+      if (Sanitized && ++combination % 5 != 0)
+      {
+        continue;
+      }
       SCOPED_TRACE(::testing::Message() << size.x << "x" << size.y << "x" << size.z << " radius " << p.radius[0] << ","
                                         << p.radius[1] << "," << p.radius[2]);
       ExpectEqualsReference(fixed, moving, nullptr, p);

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpLocalCorrelation.h"
 #include "ffdpRegistration.h"
 
 #include "ffdpRegistrationTestSupport.h"
@@ -139,6 +140,50 @@ TEST(RegistrationStages, TheSlopeOfTheFixedImagePointsTheSameWay)
   EXPECT_THROW(step(-0.1), std::invalid_argument);
   EXPECT_THROW(step(1.1), std::invalid_argument);
   EXPECT_THROW(step(NAN), std::invalid_argument);
+}
+
+/** What only one image shows pulls the warp less, the higher the power. */
+TEST(RegistrationStages, APowerOfTheCorrelationTrustsWindowsThatFit)
+{
+  SKIP_IF_SANITIZED();
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp);
+  TestImage       moving(FixedSize, Isotropic, Same);
+  for (const auto & lesion : { Extent{ 22, 18, 16 }, Extent{ 34, 30, 28 }, Extent{ 30, 20, 24 } })
+    for (std::int64_t z = -4; z <= 4; ++z)
+      for (std::int64_t y = -4; y <= 4; ++y)
+        for (std::int64_t x = -4; x <= 4; ++x)
+        {
+          const double r = double(x * x + y * y + z * z) / 16;
+          moving.voxels.At(lesion.x + x, lesion.y + y, lesion.z + z) += r < 1 ? float(90 * (1 - r)) : 0.0f;
+        }
+  RegistrationStage stage = GreedyStage();
+  const auto        error = [&](int power) {
+    stage.metrics.front().power = power;
+    return WarpError(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }), fixed);
+  };
+  const double plain = error(1), raised = error(RegistrationMetric::WarpPower);
+  EXPECT_LT(raised, 0.9 * plain);
+}
+
+TEST(RegistrationStages, ThePowerOfTheCorrelationSuitsTheStage)
+{
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage moving(FixedSize, Isotropic, Same);
+  const auto      loss = [&](RegistrationStage stage, int power) {
+    stage.shrinkFactors = { 2 };
+    stage.iterations = { 1 };
+    stage.metrics.front().power = power;
+    return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }).levels.front().firstValue;
+  };
+  const RegistrationStage affine = LinearStage(Kind::Affine, Metric::LocalCorrelation);
+  RegistrationStage       syn = GreedyStage();
+  syn.kind = Kind::SyN;
+  EXPECT_EQ(loss(GreedyStage(), 0), loss(GreedyStage(), RegistrationMetric::WarpPower));
+  EXPECT_EQ(loss(syn, 0), loss(syn, RegistrationMetric::WarpPower));
+  EXPECT_EQ(loss(affine, 0), loss(affine, 1));
+  EXPECT_GT(loss(affine, 3), loss(affine, 1)); // all correlations are below 1
+  EXPECT_THROW(loss(affine, -1), std::invalid_argument);
+  EXPECT_THROW(loss(GreedyStage(), MostCorrelationPower + 1), std::invalid_argument);
 }
 
 TEST(RegistrationStages, AGreedyStageStartsFromAGivenWarp)

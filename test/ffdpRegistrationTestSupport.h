@@ -34,17 +34,6 @@ namespace test
 using Kind = RegistrationStage::Kind;
 using Metric = RegistrationMetric::Kind;
 
-/** Sanitizers make a registration thirty times slower. What they look for shows in a few iterations, so tests of
- * accuracy are left out there. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool Sanitized = true;
-#else
-constexpr bool Sanitized = false;
-#endif
-#define SKIP_IF_SANITIZED()                                                                                            \
-  if (Sanitized)                                                                                                       \
-  GTEST_SKIP() << "a test of accuracy"
-
 /** Something like an organ, as a function of space (mm): an ellipsoid with soft blobs and a texture, and exactly 0
  * outside, so that no faint halo of it can be aligned. */
 inline double

@@ -245,6 +245,17 @@ Dot(const std::vector<T> & a, const std::vector<U> & b)
   return sum;
 }
 
+/** Sanitizers make a registration thirty times slower. What they look for shows in a few iterations, so tests of
+ * accuracy are left out there. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool Sanitized = true;
+#else
+constexpr bool Sanitized = false;
+#endif
+#define SKIP_IF_SANITIZED()                                                                                            \
+  if (Sanitized)                                                                                                       \
+  GTEST_SKIP() << "a test of accuracy"
+
 /** Sizes that found faults before: odd, prime, one along an axis, 2-D, wider than a vector or a tile. */
 inline const std::vector<Extent> &
 AwkwardSizes()

@@ -52,14 +52,11 @@ public:
     : m_Backend(backend)
     , m_Communicator(communicator)
     , m_Bound(std::max(BoundAlongZ(backend, communicator, u), BoundAlongZ(backend, communicator, w)))
-    , m_U(u)
-    , m_W(w)
+    , m_U(u = WithHalo(backend, communicator, std::move(u), CompositionHalo(m_Bound)))
+    , m_W(w = WithHalo(backend, communicator, std::move(w), CompositionHalo(m_Bound)))
+    , m_Unfolding(backend, communicator, u.Domain())
     , m_Result(result)
-  {
-    u = WithHalo(backend, communicator, std::move(u), CompositionHalo(m_Bound));
-    w = WithHalo(backend, communicator, std::move(w), CompositionHalo(m_Bound));
-    m_Measure = Slab(backend, communicator, u.Domain(), 1, 1);
-  }
+  {}
 
   void
   Run(const std::function<void(double)> & report)
@@ -107,13 +104,13 @@ private:
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     if (forward > double(LargestError))
     {
-      m_Result.ironed = std::max(m_Result.ironed, Iron(m_Backend, m_Communicator, m_U, m_Measure, -LargestError));
+      m_Result.ironed = std::max(m_Result.ironed, m_Unfolding.Iron(m_U, -LargestError));
     }
     // The errors of w are those beside a warp that was ironed: so both are, at the same places.
     const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
     if (backward > double(LargestError))
     {
-      Iron(m_Backend, m_Communicator, m_W, m_Measure, -LargestError);
+      m_Unfolding.Iron(m_W, -LargestError);
     }
     const bool folded = this->UnfoldBoth(marks);
     return this->LookNextAt(std::move(marks), std::max(forward, backward), folded);
@@ -127,9 +124,8 @@ private:
     Marks        marks(m_U.Domain());
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
-    const bool ofU = MarkFolds(m_Backend, m_Communicator, m_U, m_Measure, LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
-    const bool ofW =
-      MarkFolds(m_Backend, m_Communicator, m_W, m_Measure, LimitsOfInverse, nullptr, marks.ofW, marks.ofU);
+    const bool   ofU = m_Unfolding.MarkFolds(m_U, LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
+    const bool   ofW = m_Unfolding.MarkFolds(m_W, LimitsOfInverse, nullptr, marks.ofW, marks.ofU);
     return this->LookNextAt(std::move(marks), std::max(forward, backward), ofU || ofW);
   }
 
@@ -149,10 +145,8 @@ private:
   bool
   UnfoldBoth(Marks & marks)
   {
-    const std::int64_t ofU =
-      Unfold(m_Backend, m_Communicator, m_U, m_Measure, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
-    const std::int64_t ofW =
-      Unfold(m_Backend, m_Communicator, m_W, m_Measure, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
+    const std::int64_t ofU = m_Unfolding.Unfold(m_U, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
+    const std::int64_t ofW = m_Unfolding.Unfold(m_W, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
     m_Result.ironed = std::max(m_Result.ironed, ofU);
     return ofU + ofW > 0;
   }
@@ -160,8 +154,8 @@ private:
   void
   CountBoth()
   {
-    const FoldCount ofU = CountFolds(m_Backend, m_Communicator, m_U, m_Measure);
-    const FoldCount ofW = CountFolds(m_Backend, m_Communicator, m_W, m_Measure);
+    const FoldCount ofU = m_Unfolding.CountFolds(m_U);
+    const FoldCount ofW = m_Unfolding.CountFolds(m_W);
     m_Result.folds = ofU.folds;
     m_Result.smallestJacobian = ofU.smallest;
     m_Result.inverseFolds = ofW.folds;
@@ -190,7 +184,7 @@ private:
     refinement.allowedWay = UsualWay;
     if (!w.IsEmpty())
     {
-      m_Backend.RefineInverse(u.Warp(), w.OwnedWarp(), m_Measure.OwnedVolume(), refinement);
+      m_Backend.RefineInverse(u.Warp(), w.OwnedWarp(), m_Unfolding.Measure().OwnedVolume(), refinement);
     }
     w.RefreshHalo(m_Backend, m_Communicator);
   }
@@ -202,7 +196,7 @@ private:
     const double largest = this->MeasureError(u, w, Margin);
     if (largest > double(LargestError) && !w.IsEmpty())
     {
-      m_Backend.MarkInverseErrors(m_Measure.OwnedVolume(), w.OwnedWarp(), LargestError, own, reached);
+      m_Backend.MarkInverseErrors(m_Unfolding.Measure().OwnedVolume(), w.OwnedWarp(), LargestError, own, reached);
     }
     return largest;
   }
@@ -214,8 +208,8 @@ private:
     double largest = 0;
     if (!w.IsEmpty())
     {
-      largest = double(
-        m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, margin, m_Measure.OwnedVolume(), this->MarksOf(w)));
+      largest = double(m_Backend.InverseError(
+        u.Warp(), w.OwnedWarp(), m_Bound, margin, m_Unfolding.Measure().OwnedVolume(), this->MarksOf(w)));
     }
     m_Communicator.Maximum(&largest, 1);
     return largest;
@@ -226,7 +220,7 @@ private:
   float                m_Bound; ///< of both warps along z
   Slab &               m_U;
   Slab &               m_W;
-  Slab                 m_Measure; ///< of folds and errors in turn
+  Unfolding            m_Unfolding; ///< its measure is that of errors, in turn
   RegistrationResult & m_Result;
   bool                 m_LooksAtMarks = false;
   Marks                m_Marks;
@@ -296,8 +290,7 @@ BringWarpHome(Backend &                           backend,
   }
   warp = WithHalo(backend, communicator, std::move(warp), 1);
   BlockMarks unused(size);
-  result.ironed =
-    Unfold(backend, communicator, warp, Slab(backend, communicator, size, 1, 1), LimitsOfWarp, nullptr, unused, unused);
+  result.ironed = Unfolding(backend, communicator, size).Unfold(warp, LimitsOfWarp, nullptr, unused, unused);
   result.hasWarp = true;
   result.warpSize = size;
   result.warpPlanes = warp.Owned();

@@ -52,31 +52,6 @@ AllPlanes(const Slab & warp)
   return warp.IsEmpty() ? std::vector<PlaneRange>() : std::vector<PlaneRange>{ warp.Owned() };
 }
 
-/** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. Returns
- * how many voxels of these planes are folds. */
-std::int64_t
-MeasurePlanes(Backend &                       backend,
-              Communicator &                  communicator,
-              const Slab &                    warp,
-              const std::vector<PlaneRange> & runs,
-              const JacobianParameters &      parameters,
-              const Slab &                    measure,
-              std::vector<double> &           minima)
-{
-  const PlaneRange &  owned = warp.Owned();
-  std::vector<double> own(minima.begin() + owned.first, minima.begin() + owned.end);
-  std::int64_t        folds = 0;
-  for (const PlaneRange & run : runs)
-  {
-    const JacobianResult jacobian =
-      backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, measure.OwnedVolume(), parameters);
-    std::copy(jacobian.planeMinima.begin(), jacobian.planeMinima.end(), own.begin() + (run.first - owned.first));
-    folds += jacobian.notPositive;
-  }
-  minima = communicator.Gather(own);
-  return folds;
-}
-
 JacobianParameters
 LeastOneSided(const BlockMarks * marks)
 {
@@ -84,19 +59,6 @@ LeastOneSided(const BlockMarks * marks)
   parameters.differences = JacobianDifferences::LeastOneSided;
   parameters.marks = marks;
   return parameters;
-}
-
-/** The minima of all planes, of all blocks or of marked ones. */
-std::vector<double>
-MeasureMinima(Backend &          backend,
-              Communicator &     communicator,
-              const Slab &       warp,
-              const BlockMarks * marks,
-              const Slab &       measure)
-{
-  std::vector<double> minima(std::size_t(warp.Domain().z));
-  MeasurePlanes(backend, communicator, warp, AllPlanes(warp), LeastOneSided(marks), measure, minima);
-  return minima;
 }
 
 double
@@ -129,54 +91,7 @@ PlanesNearFolds(const std::vector<double> & minima, double least, std::int64_t r
   return runs;
 }
 
-/** Irons a warp in some runs of owned planes, where `measure` is below `least`; returns how many voxels of all ranks.
- */
-std::int64_t
-IronPlanes(Backend &                       backend,
-           Communicator &                  communicator,
-           const Slab &                    warp,
-           const std::vector<PlaneRange> & runs,
-           const Slab &                    measure,
-           float                           least)
-{
-  measure.RefreshHalo(backend, communicator);
-  std::int64_t ironed = 0;
-  for (const PlaneRange & run : runs) // runs do not touch, so none sees what became of another
-  {
-    ironed += backend.IronFolds(warp.Warp(), run.first, run.end - run.first, measure.Volume(), least);
-  }
-  communicator.Sum(&ironed, 1);
-  warp.RefreshHalo(backend, communicator);
-  return ironed;
-}
-
-/** Marks where what is measured is below `least`, and what that reaches in the inverse. */
-void
-MarkBelow(Backend &    backend,
-          const Slab & warp,
-          const Slab & measure,
-          float        least,
-          BlockMarks & own,
-          BlockMarks & reached)
-{
-  if (!warp.IsEmpty())
-  {
-    backend.MarkInverseErrors(measure.OwnedVolume(), warp.OwnedWarp(), -least, own, reached);
-  }
-}
-
 } // namespace
-
-FoldCount
-CountFolds(Backend & backend, Communicator & communicator, const Slab & warp, const Slab & measure)
-{
-  std::vector<double> minima(std::size_t(warp.Domain().z));
-  FoldCount           count;
-  count.folds = MeasurePlanes(backend, communicator, warp, AllPlanes(warp), {}, measure, minima);
-  communicator.Sum(&count.folds, 1);
-  count.smallest = SmallestOf(minima);
-  return count;
-}
 
 BlockMarks
 OfAllRanks(Communicator & communicator, BlockMarks marks)
@@ -190,21 +105,91 @@ OfAllRanks(Communicator & communicator, BlockMarks marks)
   return marks;
 }
 
-bool
-MarkFolds(Backend &               backend,
-          Communicator &          communicator,
-          const Slab &            warp,
-          const Slab &            measure,
-          const UnfoldingLimits & limits,
-          const BlockMarks *      marks,
-          BlockMarks &            own,
-          BlockMarks &            reached)
+Unfolding::Unfolding(Backend & backend, Communicator & communicator, const Extent & domain)
+  : m_Backend(backend)
+  , m_Communicator(communicator)
+  , m_Measure(backend, communicator, domain, 1, 1)
+{}
+
+std::int64_t
+Unfolding::MeasurePlanes(const Slab &                    warp,
+                         const std::vector<PlaneRange> & runs,
+                         const JacobianParameters &      parameters,
+                         std::vector<double> &           minima) const
 {
-  const std::vector<double> minima = MeasureMinima(backend, communicator, warp, marks, measure);
-  const bool                folded = SmallestOf(minima) < double(limits.least);
+  const PlaneRange &  owned = warp.Owned();
+  std::vector<double> own(minima.begin() + owned.first, minima.begin() + owned.end);
+  std::int64_t        folds = 0;
+  for (const PlaneRange & run : runs)
+  {
+    const JacobianResult jacobian =
+      m_Backend.JacobianDeterminant(warp.Warp(), run.first, run.end - run.first, m_Measure.OwnedVolume(), parameters);
+    std::copy(jacobian.planeMinima.begin(), jacobian.planeMinima.end(), own.begin() + (run.first - owned.first));
+    folds += jacobian.notPositive;
+  }
+  minima = m_Communicator.Gather(own);
+  return folds;
+}
+
+std::vector<double>
+Unfolding::MeasureMinima(const Slab & warp, const BlockMarks * marks) const
+{
+  std::vector<double> minima(std::size_t(warp.Domain().z));
+  this->MeasurePlanes(warp, AllPlanes(warp), LeastOneSided(marks), minima);
+  return minima;
+}
+
+std::int64_t
+Unfolding::IronPlanes(const Slab & warp, const std::vector<PlaneRange> & runs, float least) const
+{
+  m_Measure.RefreshHalo(m_Backend, m_Communicator);
+  std::int64_t ironed = 0;
+  for (const PlaneRange & run : runs) // runs do not touch, so none sees what became of another
+  {
+    ironed += m_Backend.IronFolds(warp.Warp(), run.first, run.end - run.first, m_Measure.Volume(), least);
+  }
+  m_Communicator.Sum(&ironed, 1);
+  warp.RefreshHalo(m_Backend, m_Communicator);
+  return ironed;
+}
+
+void
+Unfolding::MarkBelow(const Slab & warp, float least, BlockMarks & own, BlockMarks & reached) const
+{
+  if (!warp.IsEmpty())
+  {
+    m_Backend.MarkInverseErrors(m_Measure.OwnedVolume(), warp.OwnedWarp(), -least, own, reached);
+  }
+}
+
+std::int64_t
+Unfolding::Iron(const Slab & warp, float least) const
+{
+  return this->IronPlanes(warp, AllPlanes(warp), least);
+}
+
+FoldCount
+Unfolding::CountFolds(const Slab & warp) const
+{
+  std::vector<double> minima(std::size_t(warp.Domain().z));
+  FoldCount           count;
+  count.folds = this->MeasurePlanes(warp, AllPlanes(warp), {}, minima);
+  m_Communicator.Sum(&count.folds, 1);
+  count.smallest = SmallestOf(minima);
+  return count;
+}
+
+bool
+Unfolding::MarkFolds(const Slab &            warp,
+                     const UnfoldingLimits & limits,
+                     const BlockMarks *      marks,
+                     BlockMarks &            own,
+                     BlockMarks &            reached) const
+{
+  const bool folded = SmallestOf(this->MeasureMinima(warp, marks)) < double(limits.least);
   if (folded)
   {
-    MarkBelow(backend, warp, measure, limits.ironed, own, reached);
+    this->MarkBelow(warp, limits.ironed, own, reached);
   }
   return folded;
 }
@@ -212,45 +197,36 @@ MarkFolds(Backend &               backend,
 /** After a pass only what is near folds is looked at: ironing changes voxels beside a fold, and these the determinants
  * beside them. */
 std::int64_t
-Unfold(Backend &               backend,
-       Communicator &          communicator,
-       const Slab &            warp,
-       const Slab &            measure,
-       const UnfoldingLimits & limits,
-       const BlockMarks *      marks,
-       BlockMarks &            own,
-       BlockMarks &            reached)
+Unfolding::Unfold(const Slab &            warp,
+                  const UnfoldingLimits & limits,
+                  const BlockMarks *      marks,
+                  BlockMarks &            own,
+                  BlockMarks &            reached) const
 {
-  std::vector<double> minima = MeasureMinima(backend, communicator, warp, marks, measure);
+  std::vector<double> minima = this->MeasureMinima(warp, marks);
   double              smallest = SmallestOf(minima);
   if (smallest >= double(limits.least))
   {
     return 0;
   }
   BlockMarks folded(warp.Domain());
-  MarkBelow(backend, warp, measure, limits.ironed, folded, reached);
+  this->MarkBelow(warp, limits.ironed, folded, reached);
   for (std::size_t i = 0; i < folded.marks.size(); ++i)
   {
     own.marks[i] |= folded.marks[i];
   }
-  folded = OfAllRanks(communicator, std::move(folded));
+  folded = OfAllRanks(m_Communicator, std::move(folded));
   Progress     progress;
   std::int64_t most = 0;
   for (int pass = 0; pass < MostPasses && smallest < double(limits.ironed) && !progress.HasEnded(smallest); ++pass)
   {
     const auto changed = PlanesNearFolds(minima, limits.ironed, 1, warp.Owned());
     const auto measured = PlanesNearFolds(minima, limits.ironed, 2, warp.Owned());
-    most = std::max(most, IronPlanes(backend, communicator, warp, changed, measure, limits.ironed));
-    MeasurePlanes(backend, communicator, warp, measured, LeastOneSided(&folded), measure, minima);
+    most = std::max(most, this->IronPlanes(warp, changed, limits.ironed));
+    this->MeasurePlanes(warp, measured, LeastOneSided(&folded), minima);
     smallest = SmallestOf(minima);
   }
   return most;
-}
-
-std::int64_t
-Iron(Backend & backend, Communicator & communicator, const Slab & warp, const Slab & measure, float least)
-{
-  return IronPlanes(backend, communicator, warp, AllPlanes(warp), measure, least);
 }
 
 } // namespace ffdp

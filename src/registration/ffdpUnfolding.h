@@ -23,8 +23,6 @@
 #include <cstdint>
 #include <vector>
 
-/** Takes folds out of warps that are split over ranks. A slab has a halo of a plane or more; `measure` is one volume
- * with such a halo, of the same planes. All ranks take part. */
 namespace ffdp
 {
 
@@ -42,40 +40,75 @@ struct FoldCount
   double       smallest = 1;
 };
 
-FoldCount
-CountFolds(Backend & backend, Communicator & communicator, const Slab & warp, const Slab & measure);
-
 /** What one of the ranks has marked. */
 BlockMarks
 OfAllRanks(Communicator & communicator, BlockMarks marks);
 
-/** Whether the smallest determinant, of all blocks or of marked ones, is below the limits. If so, marks where this
- * rank's folds are in `own`, and what they reach in the inverse in `reached`. */
-bool
-MarkFolds(Backend &               backend,
-          Communicator &          communicator,
-          const Slab &            warp,
-          const Slab &            measure,
-          const UnfoldingLimits & limits,
-          const BlockMarks *      marks,
-          BlockMarks &            own,
-          BlockMarks &            reached);
+/** Takes folds out of warps that are split over ranks: slabs of one domain, with a halo of a plane or more. All ranks
+ * take part. */
+class Unfolding
+{
+public:
+  Unfolding(Backend & backend, Communicator & communicator, const Extent & domain);
 
-/** The same, and irons the warp until it is within the limits, or no longer gets closer to them. Returns how many
- * voxels were changed in the pass that changed most. */
-std::int64_t
-Unfold(Backend &               backend,
-       Communicator &          communicator,
-       const Slab &            warp,
-       const Slab &            measure,
-       const UnfoldingLimits & limits,
-       const BlockMarks *      marks,
-       BlockMarks &            own,
-       BlockMarks &            reached);
+  /** A number per voxel that is too small where a warp is to be ironed. The functions below leave determinants here. */
+  const Slab &
+  Measure() const
+  {
+    return m_Measure;
+  }
 
-/** Irons a warp wherever `measure` is below `least`; returns how many voxels. */
-std::int64_t
-Iron(Backend & backend, Communicator & communicator, const Slab & warp, const Slab & measure, float least);
+  /** Irons a warp wherever the measure is below `least`; returns how many voxels. */
+  std::int64_t
+  Iron(const Slab & warp, float least) const;
+
+  FoldCount
+  CountFolds(const Slab & warp) const;
+
+  /** Whether the smallest determinant, of all blocks or of marked ones, is below the limits. If so, marks where this
+   * rank's folds are in `own`, and what they reach in the inverse in `reached`. */
+  bool
+  MarkFolds(const Slab &            warp,
+            const UnfoldingLimits & limits,
+            const BlockMarks *      marks,
+            BlockMarks &            own,
+            BlockMarks &            reached) const;
+
+  /** The same, and irons the warp until it is within the limits, or no longer gets closer to them. Returns how many
+   * voxels were changed in the pass that changed most. */
+  std::int64_t
+  Unfold(const Slab &            warp,
+         const UnfoldingLimits & limits,
+         const BlockMarks *      marks,
+         BlockMarks &            own,
+         BlockMarks &            reached) const;
+
+private:
+  /** Finds the determinant in some runs of owned planes, and its minima there; minima are those of all planes. Returns
+   * how many voxels of these planes are folds. */
+  std::int64_t
+  MeasurePlanes(const Slab &                    warp,
+                const std::vector<PlaneRange> & runs,
+                const JacobianParameters &      parameters,
+                std::vector<double> &           minima) const;
+
+  /** The minima of all planes, of all blocks or of marked ones. */
+  std::vector<double>
+  MeasureMinima(const Slab & warp, const BlockMarks * marks) const;
+
+  /** Irons a warp in some runs of owned planes, where the measure is below `least`; returns how many voxels of all
+   * ranks. */
+  std::int64_t
+  IronPlanes(const Slab & warp, const std::vector<PlaneRange> & runs, float least) const;
+
+  /** Marks where the measure is below `least`, and what that reaches in the inverse. */
+  void
+  MarkBelow(const Slab & warp, float least, BlockMarks & own, BlockMarks & reached) const;
+
+  Backend &      m_Backend;
+  Communicator & m_Communicator;
+  Slab           m_Measure; ///< one volume, with a halo of a plane
+};
 
 } // namespace ffdp
 

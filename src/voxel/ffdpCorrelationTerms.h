@@ -43,8 +43,8 @@ struct CorrelationSums
   T f, m, ff, mm, fm;
 };
 
-/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g w_i) times the derivative of the power of the
- * correlation, where g = B C + epsilon V_F V_M and w_i is the sum of the window's weights. Means are of shift minus
+/** What a window gives to the value and to the gradient: gamma_i = 2 A / (g w_i) times the derivative of the power of
+ * the correlation, where g = B C + epsilon V_F V_M and w_i is the sum of the window's weights. Means are of shift minus
  * intensity, as the sums are. */
 template <typename T>
 struct CorrelationTerms
@@ -121,8 +121,8 @@ FFDP_VOXEL_INLINE RaisedCorrelation<T>
   return { below * n, below * float(power) };
 }
 
-/** The ratio is A / g; the correlation A^2 / g to the power asked for; the slope is the ratio times the derivative of that
- * power. In a flat window: 0, the value of flat ones, and 0. */
+/** The ratio is A / g; the correlation A^2 / g to the power asked for; the slope is the ratio times the derivative of
+ * that power. In a flat window: 0, the value of flat ones, and 0. */
 template <typename T>
 FFDP_VOXEL_INLINE CorrelationTerms<T>
 FinishCorrelationTerms(const CorrelationWindow<T> & window, const T & ratio, const T & correlation, const T & slope)
