@@ -33,7 +33,7 @@ namespace ffdp
  *
  * Planes [firstOwned, firstOwned + ownedPlanes) of a planar warp are changed; the warp and the determinant hold
  * them and one plane more on both sides, where the volume goes on. Returns how many voxels were changed. Extra memory:
- * four numbers for each of these, and a byte for each row. */
+ * five numbers for each of these in 32 planes (on a device, four for each of all), and a byte for each row. */
 FFDP_EXPORT std::int64_t
             IronFolds(const WarpView<float> &         u,
                       std::int64_t                    firstOwned,

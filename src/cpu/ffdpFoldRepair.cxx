@@ -32,9 +32,11 @@ namespace
 
 struct Change
 {
-  std::int64_t         x, y;
+  std::int32_t         x, y;
   std::array<float, 3> displacement;
 };
+
+using PlaneChanges = std::vector<std::vector<Change>>;
 
 bool
 HasFold(const float * row, std::int64_t count, float least)
@@ -107,6 +109,53 @@ private:
   std::vector<std::uint8_t> m_Folded; ///< of each row; bytes, since threads write to neighbors
 };
 
+void
+FindChanges(const WarpView<float> & u, const FoldedRows & folded, std::int64_t z, std::vector<Change> & changes)
+{
+  std::vector<std::uint8_t> near(std::size_t(u.domain.x));
+  for (std::int64_t y = 0; y < u.domain.y; ++y)
+  {
+    if (!folded.FindNear(NeighborhoodOf(0, y, z, u.domain), y, z, near))
+    {
+      continue;
+    }
+    for (std::int64_t x = 0; x < u.domain.x; ++x)
+    {
+      const Neighborhood   around = NeighborhoodOf(x, y, z, u.domain);
+      const std::uint8_t * at = near.data() + x;
+      if ((at[around.low[0]] | at[0] | at[around.high[0]]) != 0)
+      {
+        Change change{ std::int32_t(x), std::int32_t(y), {} };
+        for (int c = 0; c < 3; ++c)
+        {
+          change.displacement[std::size_t(c)] =
+            IronedDisplacement(u.Row(c, y, z) + x, u.rowStride, u.planeStride, around);
+        }
+        changes.push_back(change);
+      }
+    }
+  }
+}
+
+/** Returns how many voxels changed, in the planes from `first` on. */
+std::int64_t
+Apply(const PlaneChanges & changes, std::int64_t first, const WarpView<float> & u)
+{
+  std::int64_t changed = 0;
+  for (std::size_t plane = 0; plane < changes.size(); ++plane)
+  {
+    for (const Change & change : changes[plane])
+    {
+      for (int c = 0; c < 3; ++c)
+      {
+        u.Row(c, change.y, first + std::int64_t(plane))[change.x] = change.displacement[std::size_t(c)];
+      }
+    }
+    changed += std::int64_t(changes[plane].size());
+  }
+  return changed;
+}
+
 } // namespace
 
 std::int64_t
@@ -125,47 +174,26 @@ IronFolds(const WarpView<float> &         u,
   }
   const FoldedRows folded(determinant, firstOwned, ownedPlanes, least, threads);
 
-  // All means are taken before any voxel changes.
-  std::vector<std::vector<Change>> changes{ std::size_t(ownedPlanes) };
-  ParallelFor(ownedPlanes, threads, [&](std::int64_t plane, unsigned) {
-    const std::int64_t        z = firstOwned + plane;
-    std::vector<std::uint8_t> near(std::size_t(u.domain.x));
-    for (std::int64_t y = 0; y < u.domain.y; ++y)
-    {
-      if (!folded.FindNear(NeighborhoodOf(0, y, z, u.domain), y, z, near))
-      {
-        continue;
-      }
-      for (std::int64_t x = 0; x < u.domain.x; ++x)
-      {
-        const Neighborhood   around = NeighborhoodOf(x, y, z, u.domain);
-        const std::uint8_t * at = near.data() + x;
-        if ((at[around.low[0]] | at[0] | at[around.high[0]]) != 0)
-        {
-          Change change{ x, y, {} };
-          for (int c = 0; c < 3; ++c)
-          {
-            change.displacement[std::size_t(c)] =
-              IronedDisplacement(u.Row(c, y, z) + x, u.rowStride, u.planeStride, around);
-          }
-          changes[std::size_t(plane)].push_back(change);
-        }
-      }
-    }
-  });
-  std::int64_t changed = 0;
-  for (std::int64_t plane = 0; plane < ownedPlanes; ++plane)
+  // Means are taken before any voxel that they are of changes: some planes at a time, and those before them change
+  // when these are done.
+  constexpr std::int64_t PlanesAtATime = 16;
+  const auto             find = [&](std::int64_t first, std::int64_t end) {
+    PlaneChanges changes{ std::size_t(end - first) };
+    ParallelFor(end - first, threads, [&](std::int64_t plane, unsigned) {
+      FindChanges(u, folded, first + plane, changes[std::size_t(plane)]);
+    });
+    return changes;
+  };
+  const std::int64_t end = firstOwned + ownedPlanes;
+  std::int64_t       changed = 0;
+  PlaneChanges       before;
+  for (std::int64_t first = firstOwned; first < end; first += PlanesAtATime)
   {
-    for (const Change & change : changes[std::size_t(plane)])
-    {
-      for (int c = 0; c < 3; ++c)
-      {
-        u.Row(c, change.y, firstOwned + plane)[change.x] = change.displacement[std::size_t(c)];
-      }
-      ++changed;
-    }
+    PlaneChanges changes = find(first, std::min(end, first + PlanesAtATime));
+    changed += Apply(before, first - PlanesAtATime, u);
+    before = std::move(changes);
   }
-  return changed;
+  return changed + Apply(before, end - std::int64_t(before.size()), u);
 }
 
 } // namespace ffdp
