@@ -34,7 +34,7 @@ struct DeformationParameters
   double gradientSigma[3] = { 2, 2, 2 };   ///< smoothing of the gradient, voxels of the level
   double warpSigma[3] = { 0.5, 0.5, 0.5 }; ///< smoothing of the warp after each step, voxels of the level
   double beta1 = 0.9;
-  double beta2 = 0.95;
+  double beta2 = 0.99;
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps an axis from moving
   double gradientScale = 0;           ///< units of the moments, see AdamGradientScale(); 0: found at the first step
 };

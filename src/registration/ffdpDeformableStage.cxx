@@ -41,6 +41,17 @@ MetricsOfWarp(const RegistrationStage & stage)
   return metrics;
 }
 
+/** Adam's memory of second moments. Windows that come to fit pull harder than before, to a power, and a short memory
+ * follows; with other metrics gradients change little, and a long one is better. */
+double
+MemoryOfSquares(const RegistrationStage & stage)
+{
+  const bool windows = std::all_of(stage.metrics.begin(), stage.metrics.end(), [](const RegistrationMetric & metric) {
+    return metric.kind == RegistrationMetric::Kind::LocalCorrelation;
+  });
+  return windows ? 0.95 : 0.99;
+}
+
 /** Greedy or SyN. Between levels there is one warp for each image that moves; at the end there is one. */
 class DeformableStage : public StageRunner
 {
@@ -65,6 +76,7 @@ public:
     const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
     DeformationParameters       parameters;
     parameters.learningRate = m_Stage.learningRate;
+    parameters.beta2 = MemoryOfSquares(m_Stage);
     parameters.gradientScale = this->GradientScale(level.Size());
     for (int c = 0; c < 3; ++c)
     {
