@@ -62,19 +62,11 @@ public:
   Run(const std::function<void(double)> & report)
   {
     const ScratchScope scratch; // dozens of sweeps follow, all of the same size
-    constexpr int      MostInVain = 2;
-    int                looksInVain = 0;
     bool               done = false;
     for (int pass = 0; pass < InversePasses && !done; ++pass)
     {
       const bool everywhere = !m_LooksAtMarks;
-      const bool ironed = !this->Pass(looksInVain >= MostInVain);
-      done = !ironed && everywhere;
-      if (!done && m_Result.inverseResidual <= double(LargestError)) // but for folds, which may be gone now
-      {
-        done = this->LookEverywhere();
-        looksInVain += done ? 0 : 1;
-      }
+      done = this->Pass() && (everywhere || this->LookEverywhere());
       report(m_Result.inverseResidual);
     }
     m_LooksAtMarks = false;
@@ -102,28 +94,13 @@ private:
     BlockMarks ofW;
   };
 
-  /** Draws and irons. Returns whether there was nothing to iron. There are places where what is drawn together folds,
-   * and what is unfolded comes apart: `flattens` irons them before they are drawn together again. */
+  /** Draws and irons. Returns whether there was nothing to iron. */
   bool
-  Pass(bool flattens)
+  Pass()
   {
-    if (flattens)
-    {
-      Marks unused(m_U.Domain());
-      this->IronErrors(unused);
-    }
     this->DrawCloser(m_W, m_U); // the warp first: w, being nearly exact, has nothing to come to
     this->DrawCloser(m_U, m_W);
     Marks        marks(m_U.Domain()); // where this pass irons
-    const double error = this->IronErrors(marks);
-    const bool   folded = this->UnfoldBoth(marks);
-    return this->LookNextAt(std::move(marks), error, folded);
-  }
-
-  /** Returns the largest error before; marks where it is too large. */
-  double
-  IronErrors(Marks & marks)
-  {
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     if (forward > double(LargestError))
     {
@@ -135,7 +112,8 @@ private:
     {
       m_Unfolding.Iron(m_W, -LargestError);
     }
-    return std::max(forward, backward);
+    const bool folded = this->UnfoldBoth(marks);
+    return this->LookNextAt(std::move(marks), std::max(forward, backward), folded);
   }
 
   /** Returns whether the warps agree, and have no folds; changes nothing. */
