@@ -46,8 +46,14 @@ struct RegistrationMetric
   int                  power = 0;
   static constexpr int WarpPower = 5;
 
-  /** LocalCorrelation, greedy stages: how much the slope of the fixed image says about the step, beside that of the
-   * moved one, from 0 (nothing) to 1 (as much). The moved image is interpolated, so its slope is blurred. */
+  /** LocalCorrelation, warps: how much the slope of the moved image (as it is compared, on the fixed grid) says about
+   * the step, beside that of the moving one where it is sampled, from 0 (nothing) to 1 (as much). A step is composed
+   * with the warp, v + u o (id + v), so the loss changes with it by the slope of the moved image: the other one leaves
+   * out how the warp turns and stretches it. It is sharper, though. SyN does the same for the fixed image. */
+  double movedSlope = 1;
+
+  /** LocalCorrelation, greedy stages: how much the slope of the fixed image says about the step, likewise. The moved
+   * image is interpolated, so its slope is blurred. */
   double fixedSlope = 0.3;
 };
 

@@ -26,9 +26,10 @@ using namespace ffdp::test;
 namespace
 {
 
-/** KnownWarp as a warp in voxels of the fixed image. */
+/** A map in mm, by default KnownWarp, as a warp in voxels of the fixed image. */
+template <typename TMap = decltype(KnownWarp)>
 std::vector<float>
-KnownWarpInVoxels(const TestImage & fixed)
+WarpInVoxels(const TestImage & fixed, const TMap & map = KnownWarp)
 {
   const Extent &     size = fixed.voxels.domain;
   const auto         n = std::size_t(size.Voxels());
@@ -39,7 +40,7 @@ KnownWarpInVoxels(const TestImage & fixed)
     const std::array<double, 3> x{ { double(std::int64_t(i) % size.x),
                                      double(std::int64_t(i) / size.x % size.y),
                                      double(std::int64_t(i) / size.x / size.y) } };
-    const auto                  moved = toIndex(KnownWarp(fixed.indexToPhysical(x)));
+    const auto                  moved = toIndex(map(fixed.indexToPhysical(x)));
     for (std::size_t c = 0; c < 3; ++c)
     {
       warp[c * n + i] = float(moved[c] - x[c]);
@@ -68,7 +69,7 @@ TEST(RegistrationStages, ALinearStageAfterAWarpMovesOnlyTheMap)
   const AffineMap map{ { 1.05, 0.05, 0, -0.04, 0.96, 0.04, 0.02, 0, 1.03 }, { 1.5, -1, 2 } };
   const TestImage fixed(FixedSize, Isotropic, KnownWarp);
   const TestImage moving({ 64, 60, 52 }, Isotropic, [&](const std::array<double, 3> & p) { return map.Inverse()(p); });
-  const std::vector<float> known = KnownWarpInVoxels(fixed);
+  const std::vector<float> known = WarpInVoxels(fixed);
   RegistrationStart        start;
   start.warp = WarpView<const float>::Planar(known.data(), FixedSize);
   for (const Metric metric : { Metric::LocalCorrelation, Metric::MeanSquares })
@@ -116,30 +117,71 @@ TEST(RegistrationStages, DeformableStagesFollowEachOtherInAnyOrder)
   EXPECT_EQ(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { first, second }).notes.size(), 1u);
 }
 
-TEST(RegistrationStages, TheSlopeOfTheFixedImagePointsTheSameWay)
+/** The cosine of the angle between two warps. */
+double
+Agreement(const std::vector<float> & a, const std::vector<float> & b)
 {
-  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
-  const TestImage   moving(FixedSize, Isotropic, Same);
+  double product = 0, squares[2] = { 0, 0 };
+  for (std::size_t i = 0; i < a.size(); ++i)
+  {
+    product += double(a[i]) * double(b[i]);
+    squares[0] += double(a[i]) * double(a[i]);
+    squares[1] += double(b[i]) * double(b[i]);
+  }
+  return product / std::sqrt(squares[0] * squares[1]);
+}
+
+TEST(RegistrationStages, SlopesOfImagesPointTheSameWay)
+{
+  const TestImage fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage moving(FixedSize, Isotropic, Same);
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    RegistrationStage stage = GreedyStage();
+    stage.kind = kind;
+    stage.shrinkFactors = { 1 };
+    stage.iterations = { 1 };
+    const auto step = [&](double ofMoved, double ofFixed) {
+      stage.metrics.front().movedSlope = ofMoved;
+      stage.metrics.front().fixedSlope = ofFixed;
+      return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }).warp;
+    };
+    const std::vector<float> sampled = step(0, 0), withMoved = step(1, 0), withFixed = step(0, 1);
+    EXPECT_NE(sampled, withMoved);
+    EXPECT_GT(Agreement(sampled, withMoved), 0.8); // with the wrong sign, the two nearly cancel
+    EXPECT_GT(Agreement(sampled, withFixed), 0.8);
+    EXPECT_EQ(sampled == withFixed, kind == Kind::SyN); // where the fixed image moves, it has its part already
+    for (const double wrong : { -0.1, 1.1, double(NAN) })
+    {
+      EXPECT_THROW(step(wrong, 0), std::invalid_argument);
+      EXPECT_THROW(step(0, wrong), std::invalid_argument);
+    }
+  }
+}
+
+/** A step is composed with the warp. Where this turns the image by more than a right angle, the slope of the moving
+ * image where it is sampled points away from where to go. */
+TEST(RegistrationStages, TheSlopeOfTheMovedImageKnowsWhatTheWarpTurns)
+{
+  const AffineMap          map = SomeMap(2.1, 1, { { 0, 0, 0 } }); // 120 degrees
+  const TestImage          fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage          moving({ 64, 64, 44 }, Isotropic, map.Inverse());
+  const std::vector<float> turn = WarpInVoxels(fixed, map);
+  RegistrationStart        start;
+  start.warp = WarpView<const float>::Planar(turn.data(), FixedSize);
   RegistrationStage stage = GreedyStage();
   stage.shrinkFactors = { 1 };
-  stage.iterations = { 1 };
-  const auto step = [&](double slope) {
-    stage.metrics.front().fixedSlope = slope;
-    return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }).warp;
+  stage.iterations = { 12 };
+  stage.warpSigma = 0; // it would round off the turn at the border
+  const auto gain = [&](double slope) {
+    stage.metrics.front().movedSlope = slope;
+    stage.metrics.front().fixedSlope = 0;
+    const auto level = RunFrom(start, fixed, moving, { stage }).levels.back();
+    return level.firstValue - level.lastValue;
   };
-  const std::vector<float> without = step(0), with = step(1);
-  double                   product = 0, squares[2] = { 0, 0 };
-  for (std::size_t i = 0; i < without.size(); ++i)
-  {
-    product += double(without[i]) * double(with[i]);
-    squares[0] += double(without[i]) * double(without[i]);
-    squares[1] += double(with[i]) * double(with[i]);
-  }
-  EXPECT_NE(without, with);
-  EXPECT_GT(product / std::sqrt(squares[0] * squares[1]), 0.8); // with the wrong sign, the two nearly cancel
-  EXPECT_THROW(step(-0.1), std::invalid_argument);
-  EXPECT_THROW(step(1.1), std::invalid_argument);
-  EXPECT_THROW(step(NAN), std::invalid_argument);
+  const double sampled = gain(0), moved = gain(1);
+  EXPECT_GT(moved, 0.05);
+  EXPECT_LT(sampled, 0);
 }
 
 /** What only one image shows pulls the warp less, the higher the power. */
@@ -190,7 +232,7 @@ TEST(RegistrationStages, AGreedyStageStartsFromAGivenWarp)
 {
   const TestImage          fixed(FixedSize, Isotropic, KnownWarp);
   const TestImage          moving(FixedSize, Isotropic, Same);
-  const std::vector<float> known = KnownWarpInVoxels(fixed);
+  const std::vector<float> known = WarpInVoxels(fixed);
   RegistrationStart        start;
   start.warp = WarpView<const float>::Planar(known.data(), FixedSize);
   RegistrationStage stage = GreedyStage();

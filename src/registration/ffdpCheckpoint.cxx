@@ -130,6 +130,7 @@ AddStage(Hash & hash, const RegistrationStage & stage)
                                  double(metric.exactGradient),
                                  double(metric.bins),
                                  metric.fixedSlope,
+                                 metric.movedSlope,
                                  double(metric.power) })
     {
       hash.AddNumber(number);

@@ -65,8 +65,10 @@ Loss::PrepareTerm(Term & term, const LevelPair & images) const
   switch (metric.kind)
   {
     case RegistrationMetric::Kind::LocalCorrelation:
-      Require(metric.fixedSlope >= 0 && metric.fixedSlope <= 1,
-              "the part of the fixed image's slope must be in [0, 1]");
+      for (const double slope : { metric.fixedSlope, metric.movedSlope })
+      {
+        Require(slope >= 0 && slope <= 1, "the part of an image's slope must be in [0, 1]");
+      }
       term.correlation.radius = { { metric.radius, metric.radius, metric.radius } };
       term.correlation.gradient =
         metric.exactGradient ? LocalCorrelationParameters::Gradient::Exact : LocalCorrelationParameters::Gradient::ANTs;
@@ -136,12 +138,16 @@ Loss::MeasureInformation()
   }
 }
 
-bool
-Loss::TakesFixedSlope(const Term & term) const
+Loss::Slopes
+Loss::SlopesOf(const Term & term) const
 {
   // Windows of no reach bring no planes beside their own, which slopes need. Nor is there a correlation in them.
-  return !m_FixedMoves && term.metric.kind == RegistrationMetric::Kind::LocalCorrelation && term.metric.radius > 0 &&
-         term.metric.fixedSlope != 0;
+  if (term.metric.kind != RegistrationMetric::Kind::LocalCorrelation || term.metric.radius == 0)
+  {
+    return {};
+  }
+  const auto moved = float(term.metric.movedSlope);
+  return { moved, m_FixedMoves ? moved : float(term.metric.fixedSlope) };
 }
 
 void
@@ -200,27 +206,36 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
   for (Term & term : m_Terms)
   {
     ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
-    const bool     both = m_FixedMoves || this->TakesFixedSlope(term);
+    const Slopes   slopes = this->SlopesOf(term);
+    const bool     both = m_FixedMoves || slopes.ofFixed != 0;
     this->EvaluateTerm(term, first, end, both ? Gradients::ForBoth : Gradients::ForMoved);
     // alone, the scale of a term means nothing to the optimizer
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
-    const auto  add = [&](SampledImage & image, const VolumeView<float> & lossGradient, float factor) {
-      if (factor != 1)
+    const auto  add = [&](SampledImage *                  sampled, // the image that moves, if it does
+                         const VolumeView<const float> & compared,
+                         const VolumeView<float> &       lossGradient,
+                         float                           factor,
+                         float                           slope) {
+      if (sampled)
       {
-        m_Backend.Scale(lossGradient, factor);
+        if (factor != 1)
+        {
+          m_Backend.Scale(lossGradient, factor);
+        }
+        factor = 1;
+        sampled->SampleBackward(lossGradient, gradient, false, accumulate);
+        accumulate = true;
       }
-      image.SampleBackward(lossGradient, gradient, false, accumulate);
-      accumulate = true;
+      if (slope != 0)
+      {
+        m_Backend.AddImageSlope(compared, lossGradient, factor * slope, gradient);
+      }
     };
-    add(pair.SampledMoving(), m_LossGradient.Volume(), scale);
-    if (m_FixedMoves)
+    add(&pair.SampledMoving(), pair.Moved(), m_LossGradient.Volume(), scale, slopes.ofMoved);
+    if (both) // the step takes the fixed image the other way
     {
-      add(pair.SampledFixed(), m_FixedLossGradient.Volume(), -scale);
-    }
-    else if (both)
-    {
-      const auto part = float(term.metric.fixedSlope);
-      m_Backend.AddImageSlope(pair.Fixed(first, end), m_FixedLossGradient.Volume(), -scale * part, gradient);
+      SampledImage * const sampled = m_FixedMoves ? &pair.SampledFixed() : nullptr;
+      add(sampled, pair.Fixed(first, end), m_FixedLossGradient.Volume(), -scale, slopes.ofFixed);
     }
   }
 }

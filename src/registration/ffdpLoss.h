@@ -51,10 +51,10 @@ public:
 
   /** dL/du, in voxels, for the planes [first, end), which this rank owns; `gradient` holds exactly them. At most as
    * many planes as the constructor was told. It is cheapest where calls go on where the last one ended. With r, it is
-   * dL/du - dL/dr: the gradient for a movement of both images against each other. Without, dL/dr at r = 0 has a smaller
-   * part (RegistrationMetric::fixedSlope), by central differences of the fixed image. (Moving both along with each
-   * other only stretches the space that they meet in, and must not be rewarded for what it makes of the mean over that
-   * space.) */
+   * dL/du - dL/dr: the gradient for a movement of both images against each other. (Moving both along with each other
+   * only stretches the space that they meet in, and must not be rewarded for what it makes of the mean over that
+   * space.) Local correlation adds what the slopes of the images as they are compared say about the step
+   * (RegistrationMetric::movedSlope, fixedSlope), by central differences. */
   void
   WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> & gradient);
 
@@ -117,9 +117,14 @@ private:
   /** Writes dL/dmoved of a term to m_LossGradient, if wanted, likewise for the fixed image, and adds to its sums. */
   void
   EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients wanted);
-  /** Whether the slope of a fixed image that does not move has a part in the gradient for the warp. */
-  bool
-  TakesFixedSlope(const Term & term) const;
+  /** What parts the slopes of both images, as they are compared, have in the gradient for the warp. */
+  struct Slopes
+  {
+    float ofMoved = 0;
+    float ofFixed = 0;
+  };
+  Slopes
+  SlopesOf(const Term & term) const;
   /** Adds what u contributes to the gradients for the map of a pair, of the planes that were evaluated last. */
   void
   AddWarpedMapGradient(const CompositeMap &       map,
