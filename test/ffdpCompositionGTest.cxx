@@ -99,11 +99,12 @@ TEST(Composition, MeetsZeroHalfWayAcrossTheBorder)
 
 TEST(Composition, BytesDoNotDependOnThreadsOrInstructions)
 {
-  for (const Extent & size : { Extent{ 70, 21, 40 }, Extent{ 23, 17, 5 }, Extent{ 90, 65, 1 } })
+  for (const Extent & size : { Extent{ 70, 21, 40 }, Extent{ 9, 8, 70 }, Extent{ 23, 17, 5 }, Extent{ 90, 65, 1 } })
   {
     for (const WarpBorder border : Borders)
     {
-      for (const double most : { 0.2, 1.5, 20.0 }) // a window, a wide window, and one that holds everything
+      // a window, wider ones, which threads share where there are planes enough, and one that holds everything
+      for (const double most : { 0.2, 1.5, 7.0, 20.0 })
       {
         const Warp<float> u = RandomWarp(size, 5, 2), v = RandomWarp(size, 6, most / 3);
         Warp<float>       expected = u;
@@ -220,6 +221,22 @@ TEST(Composition, KeepsAWindowOfPlanesHoweverManyThereAre)
   const std::size_t threader = 16384;           // what starting threads takes
   EXPECT_LE(peak[0], 2 * 4 * plane + threader); // 3 R + 1 planes for R = 1
   EXPECT_LE(peak[1], 2 * 4 * plane + threader);
+}
+
+TEST(Composition, ThreadsShareTheWindowOfAWarpThatReachesFar)
+{
+  const Extent      size{ 30, 30, 120 };
+  const Warp<float> u = RandomWarp(size, 1, 1), v = ConstantWarp(size, 0.5f, 0.5f, 9.5f);
+  Warp<float>       alone = u;
+  ComposeWarps(alone.View(), v.View(), {}, 1);
+  const std::size_t plane = 32 * 32 * 4 * sizeof(float);
+  for (const unsigned threads : { 2u, 4u })
+  {
+    Warp<float>       together = u;
+    const std::size_t peak = MeasurePeakAllocation([&] { ComposeWarps(together.View(), v.View(), {}, threads); });
+    EXPECT_LE(peak, (2 * 10 + 8 * threads) * plane + 16384) << threads; // 3 R + 1 for each of them would be more
+    EXPECT_TRUE(SameBytes(together, alone)) << threads;
+  }
 }
 #endif
 

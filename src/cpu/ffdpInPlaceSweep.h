@@ -41,14 +41,16 @@ struct SweepRows
 /** Overwrites the planes [first, end) of a volume although each new plane depends on the old planes up to
  * `reach` away from it.
  *
- * The planes are cut into one chunk per thread, and each chunk marches upward with a ring of 2 reach + 1
- * copies of old planes (slots). Before any plane changes, each chunk fills its ring and copies the old
- * planes above its end, which its neighbor is going to overwrite. What a slot holds is up to the caller:
- * pack(lane, z, slot) writes the old plane z in any layout of `slotFloats` numbers, exactly once per chunk.
+ * What is kept of an old plane (a slot) is up to the caller: pack(lane, z, slot) writes plane z in any layout of
+ * `slotFloats` numbers. There are three ways, and the one with the fewest slots is taken:
  *
- * Extra memory: at most (3 reach + 1) slots per thread and lane. Where that would be more than one copy of
- * every plane that is read (many threads, few planes, or a large reach), one such copy is made and shared,
- * and the threads then share rows, not chunks: this also serves 2-D images.
+ *   Chunks  The planes are cut into one chunk per thread, and each chunk marches upward with a ring of 2 reach + 1
+ *           slots. Before any plane changes, each chunk fills its ring and copies the old planes above its end,
+ *           which its neighbor is going to overwrite. At most (3 reach + 1) slots per thread: best for a short reach.
+ *   Groups  All threads march together, some planes per thread at a time, and share a ring with 2 reach slots more
+ *           than that: for a long reach.
+ *   Copy    Every plane that is read is copied first, and the threads then share rows: for few planes, as of a 2-D
+ *           image.
  */
 class InPlaceSweep
 {
@@ -70,11 +72,16 @@ public:
     , m_Lanes(lanes)
     , m_Threads(ResolveThreads(threads))
   {
+    constexpr std::int64_t PlanesPerThread = 8; // of a group: few enough to be little, enough to share evenly
     m_Chunks = std::min<std::int64_t>(end - first, m_Threads);
     m_SlotsPerChunk = m_Chunks > 1 ? 3 * reach + 1 : 2 * reach + 1;
+    m_Group = PlanesPerThread * m_Threads;
     const std::int64_t held = m_HeldEnd - m_HeldFirst;
-    m_Shared = m_Chunks * m_SlotsPerChunk >= held;
-    m_Slots = AlignedBuffer<float>(std::size_t(lanes * slotFloats * (m_Shared ? held : m_Chunks * m_SlotsPerChunk)));
+    const std::int64_t inChunks = m_Chunks * m_SlotsPerChunk;
+    const std::int64_t inGroups = m_Group + 2 * reach;
+    m_Way = held <= std::min(inChunks, inGroups) ? Way::Copy : inChunks <= inGroups ? Way::Chunks : Way::Groups;
+    m_SlotsPerLane = std::min({ held, inChunks, inGroups });
+    m_Slots = AlignedBuffer<float>(std::size_t(lanes * slotFloats * m_SlotsPerLane));
   }
 
   /** The old planes around the one being overwritten. */
@@ -105,22 +112,34 @@ public:
   void
   Run(const TPack & pack, const TCompute & compute) const
   {
-    if (m_Shared)
+    switch (m_Way)
     {
-      this->RunFromSharedCopy(pack, compute);
-    }
-    else
-    {
-      ParallelFor(m_Lanes * m_Chunks, m_Threads, [&](std::int64_t piece, unsigned) {
-        this->SaveAroundStart(piece / m_Chunks, piece % m_Chunks, pack);
-      });
-      ParallelFor(m_Lanes * m_Chunks, m_Threads, [&](std::int64_t piece, unsigned worker) {
-        this->March(piece / m_Chunks, piece % m_Chunks, worker, pack, compute);
-      });
+      case Way::Chunks:
+        ParallelFor(m_Lanes * m_Chunks, m_Threads, [&](std::int64_t piece, unsigned) {
+          this->SaveAroundStart(piece / m_Chunks, piece % m_Chunks, pack);
+        });
+        ParallelFor(m_Lanes * m_Chunks, m_Threads, [&](std::int64_t piece, unsigned worker) {
+          this->March(piece / m_Chunks, piece % m_Chunks, worker, pack, compute);
+        });
+        break;
+      case Way::Groups:
+        this->MarchTogether(pack, compute);
+        break;
+      case Way::Copy:
+        this->Save(m_HeldFirst, m_HeldEnd, pack);
+        this->ComputeFromCopy(compute);
+        break;
     }
   }
 
 private:
+  enum class Way
+  {
+    Chunks,
+    Groups,
+    Copy
+  };
+
   std::int64_t
   ChunkFirst(std::int64_t chunk) const
   {
@@ -137,18 +156,27 @@ private:
   float *
   Slot(std::int64_t lane, std::int64_t chunk, std::int64_t z) const
   {
-    std::int64_t slot;
-    if (m_Shared)
-    {
-      slot = lane * (m_HeldEnd - m_HeldFirst) + z - m_HeldFirst;
-    }
-    else
+    std::int64_t slot = (z - m_HeldFirst) % m_SlotsPerLane; // of a ring that is shared, or of the copy
+    if (m_Way == Way::Chunks)
     {
       const std::int64_t ring = 2 * m_Reach + 1;
       const std::int64_t streamEnd = this->StreamEnd(chunk);
-      slot = (lane * m_Chunks + chunk) * m_SlotsPerChunk + (z < streamEnd ? z % ring : ring + z - streamEnd);
+      slot = chunk * m_SlotsPerChunk + (z < streamEnd ? z % ring : ring + z - streamEnd);
     }
-    return m_Slots.Data() + slot * m_SlotFloats;
+    return m_Slots.Data() + (lane * m_SlotsPerLane + slot) * m_SlotFloats;
+  }
+
+  /** Packs planes for all threads. */
+  template <typename TPack>
+  void
+  Save(std::int64_t first, std::int64_t end, const TPack & pack) const
+  {
+    const std::int64_t planes = std::max<std::int64_t>(0, end - first);
+    ParallelFor(m_Lanes * planes, m_Threads, [&](std::int64_t piece, unsigned) {
+      const std::int64_t lane = piece / planes;
+      const std::int64_t z = first + piece % planes;
+      pack(lane, z, this->Slot(lane, 0, z));
+    });
   }
 
   template <typename TPack>
@@ -186,15 +214,26 @@ private:
 
   template <typename TPack, typename TCompute>
   void
-  RunFromSharedCopy(const TPack & pack, const TCompute & compute) const
+  MarchTogether(const TPack & pack, const TCompute & compute) const
   {
-    const std::int64_t held = m_HeldEnd - m_HeldFirst;
-    ParallelFor(m_Lanes * held, m_Threads, [&](std::int64_t piece, unsigned) {
-      const std::int64_t lane = piece / held;
-      const std::int64_t z = m_HeldFirst + piece % held;
-      pack(lane, z, this->Slot(lane, 0, z));
-    });
+    std::int64_t saved = m_HeldFirst;
+    for (std::int64_t first = m_First; first < m_End; first += m_Group)
+    {
+      const std::int64_t planes = std::min(m_Group, m_End - first);
+      const std::int64_t needed = std::min(m_HeldEnd, first + planes + m_Reach);
+      this->Save(saved, needed, pack);
+      saved = needed;
+      ParallelFor(m_Lanes * planes, m_Threads, [&](std::int64_t piece, unsigned worker) {
+        const std::int64_t lane = piece / planes;
+        compute(SweepRows{ lane, first + piece % planes, 0, m_Rows, worker }, Window(*this, lane, 0));
+      });
+    }
+  }
 
+  template <typename TCompute>
+  void
+  ComputeFromCopy(const TCompute & compute) const
+  {
     constexpr std::int64_t fewestRows = 16; // fewer are not worth handing out
     const std::int64_t     planes = m_Lanes * (m_End - m_First);
     const std::int64_t     wanted = m_Threads > 1 ? (4 * m_Threads + planes - 1) / planes : 1;
@@ -223,7 +262,9 @@ private:
   unsigned             m_Threads;
   std::int64_t         m_Chunks = 1;
   std::int64_t         m_SlotsPerChunk = 1;
-  bool                 m_Shared = false;
+  std::int64_t         m_Group = 1; ///< planes that threads go through together
+  std::int64_t         m_SlotsPerLane = 1;
+  Way                  m_Way = Way::Chunks;
   AlignedBuffer<float> m_Slots;
 };
 

@@ -246,14 +246,16 @@ ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsig
   return floats;
 }
 
-/** What finding the inverse takes where a slab is not the whole: planes of either warp that the other reaches, and a
- * window as wide on each thread. How far a warp will move points is not known yet. */
+/** What finding the inverse takes besides the warps: planes of either warp that the other reaches, those of other ranks
+ * and a window of packed ones that the threads go through together. How far a warp will move points is not known yet.
+ */
 double
 InversionFloats(const Extent & size, unsigned threads, int ranks)
 {
-  constexpr double Moved = 20; // planes: much, but usual
-  const double     window = std::min(3 * Moved + 1, MostPlanes(size, ranks) + 2 * Moved);
-  return ranks == 1 ? 0 : (12 * Moved + 4 * window * threads) * double(size.x * size.y);
+  const double moved = double(size.z) / 16; // planes: much, but usual
+  const double window = std::min(MostPlanes(size, ranks) + (ranks == 1 ? 0 : 2 * moved), 2 * moved + 8 * threads);
+  const double halos = ranks == 1 ? 0 : 12 * moved;
+  return (halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
 }
 
 } // namespace
