@@ -38,6 +38,10 @@ constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse i
 /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. A warp that stretches
  * a lot has an inverse with small determinants, which are no folds. */
 constexpr UnfoldingLimits LimitsOfWarp{ 0.05f, 0.08f };
+/** At a voxel here and there, drawing closer takes back in each pass what was ironed. After some, less will do there.
+ */
+constexpr UnfoldingLimits LateLimitsOfWarp{ 0.02f, 0.08f };
+constexpr int             EarlyPasses = 10;
 constexpr UnfoldingLimits LimitsOfInverse{ 0.01f, 0.02f };
 
 /** Makes a warp u and its inverse w agree in both orders, and takes folds out of both. w is nearly exact at its voxels.
@@ -65,6 +69,7 @@ public:
     bool               done = false;
     for (int pass = 0; pass < InversePasses && !done; ++pass)
     {
+      m_LimitsOfWarp = pass < EarlyPasses ? LimitsOfWarp : LateLimitsOfWarp;
       const bool everywhere = !m_LooksAtMarks;
       done = this->Pass() && (everywhere || this->LookEverywhere());
       report(m_Result.inverseResidual);
@@ -124,7 +129,7 @@ private:
     Marks        marks(m_U.Domain());
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
-    const bool   ofU = m_Unfolding.MarkFolds(m_U, LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
+    const bool   ofU = m_Unfolding.MarkFolds(m_U, m_LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
     const bool   ofW = m_Unfolding.MarkFolds(m_W, LimitsOfInverse, nullptr, marks.ofW, marks.ofU);
     return this->LookNextAt(std::move(marks), std::max(forward, backward), ofU || ofW);
   }
@@ -145,7 +150,7 @@ private:
   bool
   UnfoldBoth(Marks & marks)
   {
-    const std::int64_t ofU = m_Unfolding.Unfold(m_U, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
+    const std::int64_t ofU = m_Unfolding.Unfold(m_U, m_LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
     const std::int64_t ofW = m_Unfolding.Unfold(m_W, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
     m_Result.ironed = std::max(m_Result.ironed, ofU);
     return ofU + ofW > 0;
@@ -222,6 +227,7 @@ private:
   Slab &               m_W;
   Unfolding            m_Unfolding; ///< its measure is that of errors, in turn
   RegistrationResult & m_Result;
+  UnfoldingLimits      m_LimitsOfWarp = LimitsOfWarp;
   bool                 m_LooksAtMarks = false;
   Marks                m_Marks;
 };

@@ -26,7 +26,7 @@ namespace ffdp
 {
 
 /** What BringWarpHome() reports at most. */
-constexpr int MostFinalWarpSteps = 24;
+constexpr int MostFinalWarpSteps = 40;
 
 /** How many iterations at full resolution take about as long as all of it. */
 constexpr double FinalWarpWork = 16;
