@@ -32,7 +32,7 @@ ResidentMegabytes()
   std::ifstream in("/proc/self/statm");
   double        all = 0, resident = 0;
   in >> all >> resident; // pages
-  return resident * double(sysconf(_SC_PAGE_SIZE)) / (1024 * 1024);
+  return resident * double(sysconf(_SC_PAGE_SIZE)) / 1e6;
 }
 
 } // namespace
@@ -52,7 +52,7 @@ PeakMegabytes()
       kilobytes = std::stod(line.substr(sizeof(name) - 1));
     }
   }
-  return kilobytes / 1024;
+  return 1024 * kilobytes / 1e6; // what /proc calls kB are 1024 bytes
 }
 
 RunLog::RunLog(const std::string & file)

@@ -216,7 +216,7 @@ class Experiment:
             with open(log, encoding="utf-8") as text:
                 said = text.read().strip()
             raise ExperimentError(f"'{' '.join(command)}' ended with {process.returncode}: {said}")
-        return Usage(time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        return Usage(time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
 
     def _require_same_settings(self):
         identity, file = self.settings.identity(), self._path("settings.json")

@@ -71,7 +71,7 @@ TEST(Plan, TellsTheMemoryThatRegisterThenUses)
     const auto plan = Plan(folder, images + stages);
     const auto run = RunProgram(folder, "register " + images + stages + " -o " + (folder / "out_"));
     ASSERT_EQ(run.code, 0) << run.errors;
-    EXPECT_NEAR(plan["peak_bytes"].get<double>() / (1024 * 1024) / PeakMegabytesOf(run.output), 1, 0.1) << stages;
+    EXPECT_NEAR(plan["peak_bytes"].get<double>() / 1e6 / PeakMegabytesOf(run.output), 1, 0.1) << stages;
     EXPECT_GT(plan["seconds"].get<double>(), 0);
   }
 }
