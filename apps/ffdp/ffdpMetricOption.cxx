@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpMetricOption.h"
 
+#include "ffdpLocalCorrelation.h"
+
 #include <algorithm>
 
 namespace
@@ -49,6 +51,67 @@ FindPair(const Source & source, const ImageNames & named, std::vector<ImageNames
   }
   pairs.push_back(named);
   return int(pairs.size()) - 1;
+}
+
+/** Takes fields like power=1 out of those of local correlation. A name that is not known here may be a file's. */
+void
+TakeNamedFields(const Source & source, Words & fields, Metric & metric)
+{
+  const auto part = [&](const std::string & word, const std::string & what) {
+    const double number = source.Number(word, what, 0);
+    if (number > 1)
+    {
+      source.Refuse("the " + what + " '" + word + "' is above 1");
+    }
+    return number;
+  };
+  const auto take = [&](const std::string & field) {
+    const auto        equals = field.find('=');
+    const std::string name = equals == std::string::npos ? "" : LowerCase(field.substr(0, equals));
+    const std::string word = equals == std::string::npos ? "" : field.substr(equals + 1);
+    if (name == "power")
+    {
+      metric.power = source.Count(word, name, 1);
+      if (metric.power > ffdp::MostCorrelationPower)
+      {
+        source.Refuse("the power '" + word + "' is above " + std::to_string(ffdp::MostCorrelationPower));
+      }
+    }
+    else if (name == "epsilon")
+    {
+      metric.epsilon = source.Number(word, name, 0);
+    }
+    else if (name == "movedslope")
+    {
+      metric.movedSlope = part(word, "part of the moved image's slope");
+    }
+    else if (name == "fixedslope")
+    {
+      metric.fixedSlope = part(word, "part of the fixed image's slope");
+    }
+    else if (name == "gradient")
+    {
+      if (LowerCase(word) != "exact" && LowerCase(word) != "ants")
+      {
+        source.Refuse("the gradient '" + word + "' is neither exact nor ants");
+      }
+      metric.exactGradient = LowerCase(word) == "exact";
+    }
+    else
+    {
+      return false;
+    }
+    return true;
+  };
+  Words others;
+  for (const std::string & field : fields)
+  {
+    if (!take(field))
+    {
+      others.push_back(field);
+    }
+  }
+  fields = std::move(others);
 }
 
 /** ANTs picks some voxels to save time; here all are used. */
@@ -103,6 +166,10 @@ ParseMetric(const Source & source, StageList & list)
   }
   ImageNames images;
   Words &    fields = call.fields;
+  if (metric.kind == Metric::Kind::LocalCorrelation)
+  {
+    TakeNamedFields(source, fields, metric);
+  }
   if (!fields.empty() && !IsNumber(fields[0]))
   {
     images.fixed = fields[0];

@@ -63,7 +63,9 @@ TEST(StageOptions, EachFieldLandsInItsPlace)
                                        { Option::Convergence, "40x20" },
                                        { Option::SmoothingSigmas, "2x1mm" },
                                        { Option::Transform, "SyN[0.1,3,0.25]" },
-                                       { Option::Metric, "CC" } },
+                                       { Option::Metric, "CC" },
+                                       { Option::Metric, "CC[power=2,gradient=ANTs]" },
+                                       { Option::Metric, "CC[1,2,epsilon=1e-3,movedSlope=0,fixedSlope=0.5]" } },
                                      Images);
   ASSERT_EQ(list.stages.size(), 4u);
   const Stage & moments = list.stages[0];
@@ -108,6 +110,15 @@ TEST(StageOptions, EachFieldLandsInItsPlace)
   const Stage & syn = list.stages[3];
   EXPECT_EQ(syn.kind, Stage::Kind::SyN);
   EXPECT_DOUBLE_EQ(syn.learningRate, 0.2); // a tenth of a voxel
+  ASSERT_EQ(syn.metrics.size(), 3u);
+  EXPECT_EQ(syn.metrics[0].power, 0); // what suits the stage
+  EXPECT_TRUE(syn.metrics[0].exactGradient);
+  EXPECT_EQ(syn.metrics[1].power, 2);
+  EXPECT_FALSE(syn.metrics[1].exactGradient);
+  EXPECT_EQ(syn.metrics[2].radius, 2);
+  EXPECT_EQ(syn.metrics[2].epsilon, 1e-3);
+  EXPECT_EQ(syn.metrics[2].movedSlope, 0);
+  EXPECT_EQ(syn.metrics[2].fixedSlope, 0.5);
   EXPECT_DOUBLE_EQ(syn.gradientSigma, std::sqrt(3.0));
   EXPECT_DOUBLE_EQ(syn.warpSigma, 0.5);
   EXPECT_EQ(syn.iterations, Stage().iterations);
@@ -153,6 +164,13 @@ TEST(StageOptions, EachErrorIsNamed)
     { { begin, { Option::Metric, "CC[a.nii]" } }, "names one image" },
     { { begin, { Option::Metric, "CC[1,0.5]" } }, "the radius '0.5'" },
     { { begin, { Option::Metric, "CC[1,2.5]" } }, "whole number" },
+    { { begin, { Option::Metric, "CC[1,2,power=0]" } }, "the power '0'" },
+    { { begin, { Option::Metric, "CC[1,2,power=9]" } }, "above 8" },
+    { { begin, { Option::Metric, "CC[1,2,power=]" } }, "the power ''" },
+    { { begin, { Option::Metric, "CC[1,2,fixedSlope=1.5]" } }, "above 1" },
+    { { begin, { Option::Metric, "CC[1,2,gradient=best]" } }, "neither exact nor ants" },
+    { { begin, { Option::Metric, "CC[1,2,pwoer=2]" } }, "way to sample" },
+    { { begin, { Option::Metric, "MI[1,32,power=2]" } }, "way to sample" },
     { { begin, { Option::Metric, "MI[1,4]" } }, "the number of bins '4'" },
     { { begin, { Option::Metric, "MI[-1,32]" } }, "the weight '-1'" },
     { { begin, { Option::Metric, "MI[1,32,Often]" } }, "'Often' is not a way to sample" },
