@@ -270,7 +270,8 @@ struct Neighbors<Vector>
   FFDP_VOXEL_INLINE Vector
   At() const
   {
-    return _mm512_castsi512_ps(K == 0 ? low : _mm512_alignr_epi32(high, low, K));
+    // With a mask of all lanes it is the same instruction; without, GCC 12 warns of its own header a thousand times.
+    return _mm512_castsi512_ps(K == 0 ? low : _mm512_maskz_alignr_epi32(__mmask16(0xffff), high, low, K));
   }
 };
 #endif
