@@ -51,7 +51,7 @@ using FilterType = itk::FusedResampleImageFilter<ImageType, ImageType>;
 using ReaderType = itk::ImageFileReader<ImageType>;
 using WriterType = itk::ImageFileWriter<ImageType>;
 
-constexpr double bytesPerMegabyte = 1024.0 * 1024.0;
+constexpr double bytesPerMegabyte = 1e6;
 constexpr double overhead = 8; // megabytes for code, thread stacks and what the allocator keeps
 
 /** The most memory that this process has had so far, in megabytes; 0 where that cannot be asked. */
@@ -65,7 +65,7 @@ PeakMegabytes()
 #elif defined(__unix__)
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+  return static_cast<double>(usage.ru_maxrss) * 1024.0 / bytesPerMegabyte;
 #else
   return 0;
 #endif

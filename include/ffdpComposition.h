@@ -28,9 +28,10 @@
  * Warps are three planar float volumes of displacements in voxels of their own grid. Between voxels they
  * are interpolated trilinearly.
  *
- * Extra memory: old planes of u are kept as four numbers per voxel in a window of 3 R + 1 planes per thread,
- * where R = CompositionHalo(largest displacement along z); or, where that is less, one such copy of the planes
- * that are read. An infinite or NaN displacement makes its own voxel infinite or NaN and harms nothing else.
+ * Extra memory: old planes of u are kept as four numbers per voxel in a window of 3 R + 1 planes for each of T threads,
+ * where R = CompositionHalo(largest displacement along z); or, where that is less, in one of 2 R + 8 T planes for all
+ * threads, or as one such copy of the planes that are read. An infinite or NaN displacement makes its own voxel
+ * infinite or NaN and harms nothing else.
  */
 namespace ffdp
 {

@@ -35,8 +35,8 @@
  * first along z, then y, then x, in float. Direct sums only, so a voxel's value does not depend on which
  * slab or thread it is in.
  *
- * Extra memory in place: (3 r_z + 1) planes per thread and component, or one copy of the planes that are read where
- * that is less.
+ * Extra memory in place, per component: 3 r_z + 1 planes for each of T threads, 2 r_z + 8 T for all of them, or one
+ * copy of the planes that are read, whichever is least.
  */
 namespace ffdp
 {

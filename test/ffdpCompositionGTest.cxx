@@ -124,36 +124,46 @@ TEST(Composition, BytesDoNotDependOnThreadsOrInstructions)
 
 TEST(Composition, BytesDoNotDependOnSlabsOrOnTheBound)
 {
-  const Extent size{ 19, 11, 13 };
-  for (const WarpBorder border : Borders)
+  struct Case
   {
-    const Warp<float>  u = RandomWarp(size, 5, 2), v = RandomWarp(size, 6, 0.5);
-    const float        bound = float(MeasureWarp(v.View()).largest[2]);
-    const std::int64_t halo = CompositionHalo(bound);
-    Warp<float>        expected = u;
-    ComposeWarps(expected.View(), v.View(), Parameters(1, border), 2);
-    Warp<float> looser = u;
-    ComposeWarps(looser.View(), v.View(), Parameters(1, border, 3 * bound), 2);
-    EXPECT_TRUE(SameBytes(looser, expected));
-    for (std::int64_t cut = 0; cut <= size.z; ++cut)
+    Extent       size;
+    double       deviation;
+    std::int64_t stride; // of cuts
+  };
+  // the second reaches so far, through so many planes, that threads share a window
+  for (const Case & at : { Case{ { 19, 11, 13 }, 0.5, 1 }, Case{ { 9, 8, 70 }, 2, 10 } })
+  {
+    const Extent & size = at.size;
+    for (const WarpBorder border : Borders)
     {
-      for (const float given : { -1.0f, bound })
+      const Warp<float>  u = RandomWarp(size, 5, 2), v = RandomWarp(size, 6, at.deviation);
+      const float        bound = float(MeasureWarp(v.View()).largest[2]);
+      const std::int64_t halo = CompositionHalo(bound);
+      Warp<float>        expected = u;
+      ComposeWarps(expected.View(), v.View(), Parameters(1, border), 2);
+      Warp<float> looser = u;
+      ComposeWarps(looser.View(), v.View(), Parameters(1, border, 3 * bound), 2);
+      EXPECT_TRUE(SameBytes(looser, expected));
+      for (std::int64_t cut = 0; cut <= size.z; cut += at.stride)
       {
-        Warp<float>       low = u.Slab(0, cut + halo), high = u.Slab(cut - halo, size.z);
-        const Warp<float> vLow = v.Slab(0, cut), vHigh = v.Slab(cut, size.z);
-        if (cut > 0)
+        for (const float given : { -1.0f, bound })
         {
-          ComposeWarps(low.View(), 0, cut, vLow.View(), Parameters(1, border, given), 2);
+          Warp<float>       low = u.Slab(0, cut + halo), high = u.Slab(cut - halo, size.z);
+          const Warp<float> vLow = v.Slab(0, cut), vHigh = v.Slab(cut, size.z);
+          if (cut > 0)
+          {
+            ComposeWarps(low.View(), 0, cut, vLow.View(), Parameters(1, border, given), 2);
+          }
+          if (cut < size.z)
+          {
+            ComposeWarps(high.View(), cut, size.z - cut, vHigh.View(), Parameters(1, border, given), 2);
+          }
+          EXPECT_TRUE(SameBytes(low.Slab(0, cut), expected.Slab(0, cut))) << "cut at " << cut;
+          EXPECT_TRUE(SameBytes(high.Slab(cut, size.z), expected.Slab(cut, size.z))) << "cut at " << cut;
+          // Halos are only read.
+          EXPECT_TRUE(SameBytes(low.Slab(cut, cut + halo), u.Slab(cut, cut + halo)));
+          EXPECT_TRUE(SameBytes(high.Slab(cut - halo, cut), u.Slab(cut - halo, cut)));
         }
-        if (cut < size.z)
-        {
-          ComposeWarps(high.View(), cut, size.z - cut, vHigh.View(), Parameters(1, border, given), 2);
-        }
-        EXPECT_TRUE(SameBytes(low.Slab(0, cut), expected.Slab(0, cut))) << "cut at " << cut;
-        EXPECT_TRUE(SameBytes(high.Slab(cut, size.z), expected.Slab(cut, size.z))) << "cut at " << cut;
-        // Halos are only read.
-        EXPECT_TRUE(SameBytes(low.Slab(cut, cut + halo), u.Slab(cut, cut + halo)));
-        EXPECT_TRUE(SameBytes(high.Slab(cut - halo, cut), u.Slab(cut - halo, cut)));
       }
     }
   }

@@ -15,6 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpGaussian.h"
 #include "ffdpJacobian.h"
 #include "ffdpRegistration.h"
 
@@ -248,5 +249,49 @@ TEST(InverseConsistency, RoughRegistrationsEndInWarpsThatAgreeWithTheirInverses)
     EXPECT_GE(SmallestInCells(inverse), 0.01);
     EXPECT_LT(ShareFarFromInverse(warp, inverse), 1e-3); // three to five times that if only errors counted, not ways
     EXPECT_LT(ShareFarFromInverse(inverse, warp), 1e-3);
+  }
+}
+
+/** What is drawn together may fold, and what is unfolded comes apart: that must not go on in the same places forever.
+ */
+TEST(InverseConsistency, SteepWarpsOfManyKindsSettle)
+{
+  SKIP_IF_SANITIZED();
+  const Extent      size{ 60, 56, 50 };
+  const TestImage   image(size, Isotropic, Same);
+  RegistrationStage stage; // hardly a step
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  stage.learningRate = 1e-4;
+  stage.warpSigma = 0;
+  stage.metrics.front().kind = Metric::MeanSquares;
+  const auto         backend = MakeCpuBackend(2);
+  const auto         self = MakeSelfCommunicator();
+  constexpr double   Sigma = 5;
+  GaussianParameters smoothing;
+  std::fill_n(smoothing.sigma, 3, Sigma);
+  for (const double steepness : { 1.0, 1.4 })
+  {
+    for (unsigned seed = 1; seed <= 5; ++seed)
+    {
+      Warp<float> warp = RandomWarp(size, seed, 1);
+      SmoothGaussian(warp.View(), smoothing);
+      const double       scale = steepness * 3 * Sigma / MeasureWarp(warp.View()).norm;
+      std::vector<float> values;
+      for (const Volume<float> & component : warp.component)
+      {
+        for (const float value : component.values)
+        {
+          values.push_back(float(scale * double(value)));
+        }
+      }
+      RegistrationStart start;
+      start.warp = WarpView<const float>::Planar(values.data(), size);
+      const auto result = Register(*backend, *self, { { image.Placed(), image.Placed(), {}, {} } }, start, { stage });
+      EXPECT_GT(result.ironed, 10000) << seed; // much is steep
+      EXPECT_LE(result.inverseResidual, 0.2001) << steepness << ' ' << seed;
+      EXPECT_GE(SmallestInCells(WarpOf(result.warp, size)), 0.05);
+      EXPECT_GE(SmallestInCells(WarpOf(result.inverseWarp, size)), 0.01);
+    }
   }
 }

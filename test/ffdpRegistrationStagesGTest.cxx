@@ -184,6 +184,51 @@ TEST(RegistrationStages, TheSlopeOfTheMovedImageKnowsWhatTheWarpTurns)
   EXPECT_LT(sampled, 0);
 }
 
+/** One pair moves along x, by local correlation, and one along y. How a step is divided between the two is what their
+ * weights say, however many slopes the first goes by. */
+TEST(RegistrationStages, SlopesDoNotAddToTheWeightOfAMetric)
+{
+  const Extent size{ 40, 40, 24 };
+  const auto   waves = [&](int axis, double shift) {
+    TestImage image(size, Isotropic, Same);
+    for (std::int64_t i = 0; i < size.Voxels(); ++i)
+    {
+      const std::int64_t at = axis == 0 ? i % size.x : i / size.x % size.y;
+      image.voxels.values[std::size_t(i)] = float(std::sin((double(at) + shift) / 4));
+    }
+    return image;
+  };
+  const TestImage   fixed[] = { waves(0, 0), waves(1, 0) }, moving[] = { waves(0, 0.6), waves(1, 0.6) };
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  stage.metrics.resize(2);
+  stage.metrics[1].kind = Metric::MeanSquares;
+  stage.metrics[1].pair = 1;
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    stage.kind = kind;
+    const auto share = [&](double moved, double ofFixed) {
+      stage.metrics[0].movedSlope = moved;
+      stage.metrics[0].fixedSlope = ofFixed;
+      const auto result = RunStages(
+        { { fixed[0].Placed(), moving[0].Placed(), {}, {} }, { fixed[1].Placed(), moving[1].Placed(), {}, {} } },
+        { stage });
+      const auto n = std::size_t(size.Voxels());
+      double     length[2] = { 0, 0 };
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        length[0] += std::abs(double(result.warp[i]));
+        length[1] += std::abs(double(result.warp[n + i]));
+      }
+      return length[0] / length[1];
+    };
+    const double sampled = share(0, 0);
+    EXPECT_NEAR(share(1, 0) / sampled, 1, 0.1) << int(kind); // 2 if slopes added to the weight
+    EXPECT_NEAR(share(1, 0.5) / sampled, 1, 0.1) << int(kind);
+  }
+}
+
 /** What only one image shows pulls the warp less, the higher the power. */
 TEST(RegistrationStages, APowerOfTheCorrelationTrustsWindowsThatFit)
 {

@@ -21,7 +21,8 @@
 #include "ffdpStageOptions.h"
 #include "ffdpStageText.h"
 
-/** A --metric, as in CC[fixed.nii,moving.nii,1,4], CC[1,4] or CC[1,4,power=1]. Adds pairs that it names and notes to the list. */
+/** A --metric, as in CC[fixed.nii,moving.nii,1,4], CC[1,4] or CC[1,4,power=1]. Adds pairs that it names and notes to
+ * the list. */
 ffdp::RegistrationMetric
 ParseMetric(const Source & source, StageList & list);
 

@@ -38,10 +38,6 @@ constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse i
 /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. A warp that stretches
  * a lot has an inverse with small determinants, which are no folds. */
 constexpr UnfoldingLimits LimitsOfWarp{ 0.05f, 0.08f };
-/** At a voxel here and there, drawing closer takes back in each pass what was ironed. After some, less will do there.
- */
-constexpr UnfoldingLimits LateLimitsOfWarp{ 0.02f, 0.08f };
-constexpr int             EarlyPasses = 10;
 constexpr UnfoldingLimits LimitsOfInverse{ 0.01f, 0.02f };
 
 /** Makes a warp u and its inverse w agree in both orders, and takes folds out of both. w is nearly exact at its voxels.
@@ -69,7 +65,6 @@ public:
     bool               done = false;
     for (int pass = 0; pass < InversePasses && !done; ++pass)
     {
-      m_LimitsOfWarp = pass < EarlyPasses ? LimitsOfWarp : LateLimitsOfWarp;
       const bool everywhere = !m_LooksAtMarks;
       done = this->Pass() && (everywhere || this->LookEverywhere());
       report(m_Result.inverseResidual);
@@ -103,8 +98,8 @@ private:
   bool
   Pass()
   {
-    this->DrawCloser(m_W, m_U); // the warp first: w, being nearly exact, has nothing to come to
-    this->DrawCloser(m_U, m_W);
+    this->DrawCloser(m_W, m_U, this->MarksOf(m_U)); // the warp first: w, being nearly exact, has nothing to come to
+    this->DrawCloser(m_U, m_W, this->MarksOf(m_W));
     Marks        marks(m_U.Domain()); // where this pass irons
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     if (forward > double(LargestError))
@@ -129,7 +124,7 @@ private:
     Marks        marks(m_U.Domain());
     const double forward = this->FindErrors(m_W, m_U, marks.ofU, marks.ofW);
     const double backward = this->FindErrors(m_U, m_W, marks.ofW, marks.ofU);
-    const bool   ofU = m_Unfolding.MarkFolds(m_U, m_LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
+    const bool   ofU = m_Unfolding.MarkFolds(m_U, LimitsOfWarp, nullptr, marks.ofU, marks.ofW);
     const bool   ofW = m_Unfolding.MarkFolds(m_W, LimitsOfInverse, nullptr, marks.ofW, marks.ofU);
     return this->LookNextAt(std::move(marks), std::max(forward, backward), ofU || ofW);
   }
@@ -146,11 +141,17 @@ private:
     return !folded && error <= double(LargestError);
   }
 
-  /** Returns whether there was a fold; marks where. */
+  /** Returns whether there was a fold; marks where. The next pass begins with u, which goes to where w asks it to. So w
+   * has to follow at once where folds of u were ironed: or else that would be taken back in each pass. */
   bool
   UnfoldBoth(Marks & marks)
   {
-    const std::int64_t ofU = m_Unfolding.Unfold(m_U, m_LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
+    const std::int64_t ofU = m_Unfolding.Unfold(m_U, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
+    if (ofU > 0)
+    {
+      const BlockMarks reached = OfAllRanks(m_Communicator, marks.ofW);
+      this->DrawCloser(m_U, m_W, &reached);
+    }
     const std::int64_t ofW = m_Unfolding.Unfold(m_W, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
     m_Result.ironed = std::max(m_Result.ironed, ofU);
     return ofU + ofW > 0;
@@ -174,14 +175,14 @@ private:
     return !m_LooksAtMarks ? nullptr : &warp == &m_U ? &m_Marks.ofU : &m_Marks.ofW;
   }
 
-  /** Moves the voxels of `w` whose error is above the usual just as far as that. All of the grid takes part, and what
-   * it is moved to may be beyond it: a seam between what is drawn and what is not would fold. */
+  /** Moves the voxels of `w`, in all or in marked blocks, whose error is above the usual just as far as that. What they
+   * are moved to may be beyond the grid: a seam between what is drawn and what is not would fold. */
   void
-  DrawCloser(const Slab & u, const Slab & w)
+  DrawCloser(const Slab & u, const Slab & w, const BlockMarks * marks)
   {
     const Extent & domain = w.Domain();
     const int      everywhere = -int(std::max({ domain.x, domain.y, domain.z }));
-    this->MeasureError(u, w, everywhere);
+    this->MeasureError(u, w, everywhere, marks);
     InverseRefinement refinement;
     refinement.boundAlongZ = 0.99995f * m_Bound; // means of it, by ironing, may be rounded up, and must stay within
     refinement.tolerance = InverseTolerance;
@@ -198,7 +199,7 @@ private:
   double
   FindErrors(const Slab & u, const Slab & w, BlockMarks & own, BlockMarks & reached)
   {
-    const double largest = this->MeasureError(u, w, Margin);
+    const double largest = this->MeasureError(u, w, Margin, this->MarksOf(w));
     if (largest > double(LargestError) && !w.IsEmpty())
     {
       m_Backend.MarkInverseErrors(m_Unfolding.Measure().OwnedVolume(), w.OwnedWarp(), LargestError, own, reached);
@@ -206,15 +207,15 @@ private:
     return largest;
   }
 
-  /** Finds the error w + u(x + w) in all owned planes, or at the marks, and its largest length in all of all ranks. */
+  /** Finds the error w + u(x + w) in all owned planes, or in marked blocks, and its largest length of all ranks. */
   double
-  MeasureError(const Slab & u, const Slab & w, int margin)
+  MeasureError(const Slab & u, const Slab & w, int margin, const BlockMarks * marks)
   {
     double largest = 0;
     if (!w.IsEmpty())
     {
-      largest = double(m_Backend.InverseError(
-        u.Warp(), w.OwnedWarp(), m_Bound, margin, m_Unfolding.Measure().OwnedVolume(), this->MarksOf(w)));
+      largest = double(
+        m_Backend.InverseError(u.Warp(), w.OwnedWarp(), m_Bound, margin, m_Unfolding.Measure().OwnedVolume(), marks));
     }
     m_Communicator.Maximum(&largest, 1);
     return largest;
@@ -227,7 +228,6 @@ private:
   Slab &               m_W;
   Unfolding            m_Unfolding; ///< its measure is that of errors, in turn
   RegistrationResult & m_Result;
-  UnfoldingLimits      m_LimitsOfWarp = LimitsOfWarp;
   bool                 m_LooksAtMarks = false;
   Marks                m_Marks;
 };

@@ -209,8 +209,9 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     const Slopes   slopes = this->SlopesOf(term);
     const bool     both = m_FixedMoves || slopes.ofFixed != 0;
     this->EvaluateTerm(term, first, end, both ? Gradients::ForBoth : Gradients::ForMoved);
-    // alone, the scale of a term means nothing to the optimizer
-    const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) : 1.0f;
+    // Slopes that are added must not add to the weight. Alone, the scale of a term means nothing to the optimizer.
+    const float sum = 1 + slopes.ofMoved + (m_FixedMoves ? 0 : slopes.ofFixed);
+    const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) / sum : 1.0f;
     const auto  add = [&](SampledImage *                  sampled, // the image that moves, if it does
                          const VolumeView<const float> & compared,
                          const VolumeView<float> &       lossGradient,
