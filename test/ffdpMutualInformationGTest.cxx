@@ -23,6 +23,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -438,10 +439,16 @@ TEST_P(MutualInformationOfKind, MemoryDoesNotGrowWithTheVolume)
     const Volume<float> moving = SmoothVolume(size, 23);
     Volume<float>       gradient(size);
     const auto          parameters = MakeParameters(GetParam(), 32, fixed, moving);
-    peak[k] = MeasurePeakAllocation(
-      [&] { ComputeMutualInformation(parameters, fixed.View(), moving.View(), {}, gradient.View(), {}, 2); });
+    // What the threader allocates differs from run to run, and only adds to the peak: the least of some is ours.
+    peak[k] = std::numeric_limits<std::size_t>::max();
+    for (int run = 0; run < 4; ++run)
+    {
+      const std::size_t found = MeasurePeakAllocation(
+        [&] { ComputeMutualInformation(parameters, fixed.View(), moving.View(), {}, gradient.View(), {}, 2); });
+      peak[k] = std::min(peak[k], found);
+    }
   }
-  EXPECT_NEAR(double(peak[0]), double(peak[1]), 4096); // what the threader allocates differs from run to run
+  EXPECT_NEAR(double(peak[0]), double(peak[1]), 4096);
   EXPECT_LE(peak[1], std::size_t(1) << 20);
 }
 
