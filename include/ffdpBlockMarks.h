@@ -55,6 +55,16 @@ struct BlockMarks
     return blocks == BlocksOf(domain) && std::int64_t(marks.size()) == blocks.Voxels();
   }
 
+  /** Marks what `other`, of the same domain, marks. */
+  void
+  Add(const BlockMarks & other)
+  {
+    for (std::size_t block = 0; block < marks.size(); ++block)
+    {
+      marks[block] |= other.marks[block];
+    }
+  }
+
   /** Whether voxel (x, y, z) is in a marked block. */
   bool
   At(std::int64_t x, std::int64_t y, std::int64_t z) const

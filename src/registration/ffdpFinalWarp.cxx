@@ -33,6 +33,7 @@ constexpr float UsualError = 0.1f;        // what a warp and its inverse may dif
 constexpr float UsualWay = 0.12f;         // and how far either may be from what would be the inverse of the other
 constexpr float LargestError = 0.2f;      // at voxels; where it is more, warps are ironed. Between them more is left
 constexpr int   Margin = 2; // voxels; beyond the grid a warp is not known, so nothing is ironed for what is near it
+constexpr int   EarlyPasses = 8; // after them the inverse follows at once where folds of the warp were ironed
 constexpr int   InversePasses = MostFinalWarpSteps - 2; // besides the inverse itself, and a last look
 
 /** Steps are small and smooth, so folds are few and shallow: they are ironed out, not prevented. A warp that stretches
@@ -63,8 +64,9 @@ public:
   {
     const ScratchScope scratch; // dozens of sweeps follow, all of the same size
     bool               done = false;
-    for (int pass = 0; pass < InversePasses && !done; ++pass)
+    while (m_Passes < InversePasses && !done)
     {
+      ++m_Passes;
       const bool everywhere = !m_LooksAtMarks;
       done = this->Pass() && (everywhere || this->LookEverywhere());
       report(m_Result.inverseResidual);
@@ -141,17 +143,22 @@ private:
     return !folded && error <= double(LargestError);
   }
 
-  /** Returns whether there was a fold; marks where. The next pass begins with u, which goes to where w asks it to. So w
-   * has to follow at once where folds of u were ironed: or else that would be taken back in each pass. */
+  /** Returns whether there was a fold; marks where. The next pass begins with u, which goes to where w asks it to, and
+   * so perhaps back into its folds. After some passes w has to follow at once where folds of u were ironed: or else
+   * this goes on forever at a voxel here and there. (Not from the start: w would become steep, and worse between
+   * voxels. Nor elsewhere: what was just ironed for its errors would be taken back.) */
   bool
   UnfoldBoth(Marks & marks)
   {
-    const std::int64_t ofU = m_Unfolding.Unfold(m_U, LimitsOfWarp, this->MarksOf(m_U), marks.ofU, marks.ofW);
-    if (ofU > 0)
+    Marks              folds(m_U.Domain());
+    const std::int64_t ofU = m_Unfolding.Unfold(m_U, LimitsOfWarp, this->MarksOf(m_U), folds.ofU, folds.ofW);
+    if (ofU > 0 && m_Passes > EarlyPasses)
     {
-      const BlockMarks reached = OfAllRanks(m_Communicator, marks.ofW);
+      const BlockMarks reached = OfAllRanks(m_Communicator, folds.ofW);
       this->DrawCloser(m_U, m_W, &reached);
     }
+    marks.ofU.Add(folds.ofU);
+    marks.ofW.Add(folds.ofW);
     const std::int64_t ofW = m_Unfolding.Unfold(m_W, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
     m_Result.ironed = std::max(m_Result.ironed, ofU);
     return ofU + ofW > 0;
@@ -228,6 +235,7 @@ private:
   Slab &               m_W;
   Unfolding            m_Unfolding; ///< its measure is that of errors, in turn
   RegistrationResult & m_Result;
+  int                  m_Passes = 0;
   bool                 m_LooksAtMarks = false;
   Marks                m_Marks;
 };
