@@ -61,8 +61,12 @@ private:
   ffdp::Communicator &                       m_Communicator;
 };
 
+/** A mask of moving images is for all pairs: their moving images must be on one grid then, as fixed ones always are. */
 void
-ReadPairs(const std::vector<ImageNames> & names, ffdp::Communicator & communicator, RegisterInputs & inputs)
+ReadPairs(const std::vector<ImageNames> & names,
+          const std::string &             movingMask,
+          ffdp::Communicator &            communicator,
+          RegisterInputs &                inputs)
 {
   ImageShelf shelf(inputs.others, communicator);
   for (const ImageNames & files : names)
@@ -78,6 +82,10 @@ ReadPairs(const std::vector<ImageNames> & names, ffdp::Communicator & communicat
     {
       throw CommandError("fixed image '" + files.fixed + "' is not on the grid of '" + names.front().fixed + "'");
     }
+    if (!movingMask.empty() && !AreOnOneGrid(moving, inputs.moving))
+    {
+      throw CommandError("moving mask '" + movingMask + "' is not on the grid of '" + files.moving + "'");
+    }
     ffdp::ImagePair pair;
     pair.fixed = PlaceImage(fixed);
     pair.moving = PlaceImage(moving);
@@ -87,10 +95,7 @@ ReadPairs(const std::vector<ImageNames> & names, ffdp::Communicator & communicat
 
 /** Where the comparison is made, in all pairs. */
 void
-ReadMasks(const RegisterOptions &         options,
-          const std::vector<ImageNames> & names,
-          ffdp::Communicator &            communicator,
-          RegisterInputs &                inputs)
+ReadMasks(const RegisterOptions & options, ffdp::Communicator & communicator, RegisterInputs & inputs)
 {
   const MaskNames masks = FindMasks(options);
   if (!masks.fixed.empty())
@@ -105,13 +110,9 @@ ReadMasks(const RegisterOptions &         options,
   {
     inputs.others.push_back(ReadMask(masks.moving, "moving mask", inputs.moving, communicator));
     const auto placed = PlaceImage(inputs.others.back());
-    for (std::size_t i = 0; i < inputs.pairs.size(); ++i)
+    for (ffdp::ImagePair & pair : inputs.pairs)
     {
-      if (inputs.pairs[i].moving.voxels.domain != placed.voxels.domain)
-      {
-        throw CommandError("moving mask '" + masks.moving + "' is not on the grid of '" + names[i].moving + "'");
-      }
-      inputs.pairs[i].movingMask = placed.voxels;
+      pair.movingMask = placed.voxels;
     }
   }
 }
@@ -341,8 +342,8 @@ ReadRegisterInputs(const RegisterOptions &         options,
                    ffdp::Communicator &            communicator)
 {
   RegisterInputs inputs;
-  ReadPairs(pairs, communicator, inputs);
-  ReadMasks(options, pairs, communicator, inputs);
+  ReadPairs(pairs, FindMasks(options).moving, communicator, inputs);
+  ReadMasks(options, communicator, inputs);
   ReadStart(options.start, communicator, inputs);
   return inputs;
 }

@@ -73,6 +73,12 @@ public:
     return m_Moved.Volume();
   }
   /** Where the comparison counts; not given: everywhere. */
+  bool
+  IsMasked() const
+  {
+    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven();
+  }
+
   VolumeView<const std::uint8_t>
   Mask() const
   {
@@ -102,11 +108,6 @@ public:
   }
 
 private:
-  bool
-  IsMasked() const
-  {
-    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven();
-  }
   /** Makes room for what a moving fixed image needs. */
   void
   PrepareFixedWarp();

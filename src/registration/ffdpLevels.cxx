@@ -21,6 +21,43 @@
 
 namespace ffdp
 {
+namespace
+{
+
+/** The largest voxel of an image that is spread over the ranks. */
+double
+LargestOf(Backend & backend, Communicator & communicator, const VolumeView<const float> & image)
+{
+  double largest = 0;
+  if (image.planes > 0)
+  {
+    for (const Statistics & plane : backend.PlaneStatistics(image))
+    {
+      largest = std::max(largest, double(plane.maximum));
+    }
+  }
+  communicator.Maximum(&largest, 1);
+  return largest;
+}
+
+/** Whether a voxel of one grid, of a coarse choice of them, is inside the other. */
+bool
+IsSeen(const Extent & from, const AffineMap & toOther, const Extent & other)
+{
+  constexpr int Points = 16; // along each axis
+  const auto    at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
+  bool          seen = false;
+  for (int i = 0; i < Points * Points * Points && !seen; ++i)
+  {
+    const auto p =
+      toOther({ { at(i % Points, from.x), at(i / Points % Points, from.y), at(i / Points / Points, from.z) } });
+    seen =
+      p[0] > -1 && p[0] < double(other.x) && p[1] > -1 && p[1] < double(other.y) && p[2] > -1 && p[2] < double(other.z);
+  }
+  return seen;
+}
+
+} // namespace
 
 Level::Level(Backend &                      backend,
              Communicator &                 communicator,
@@ -33,10 +70,21 @@ Level::Level(Backend &                      backend,
     m_Images.emplace_back(backend, communicator, image, to, smoothing);
     return m_Images.back().Image();
   };
+  // Half of a voxel must be inside the mask for it to count. Masks that are nowhere as thick as a voxel of the level
+  // would leave nothing: they are measured by the voxel that they fill most.
+  const auto shrinkMask = [&](const PlacedImage & mask, const Extent & to) {
+    shrink(mask, to);
+    const double most = LargestOf(backend, communicator, m_Images.back().Image().voxels);
+    if (most > 0 && most < 1)
+    {
+      m_Images.back().Scale(backend, float(1 / most));
+    }
+    return m_Images.back().Image().voxels;
+  };
   for (const ImagePair & pair : pairs)
   {
     const PlacedImage & fixed = shrink(pair.fixed, size);
-    const Extent        movingSize = SizeAtSpacing(pair.moving, SpacingOf(fixed.indexToPhysical));
+    const Extent        movingSize = SizeForGrid(pair.moving, fixed.indexToPhysical);
     const PlacedImage & moving = shrink(pair.moving, movingSize);
 
     LevelPair level;
@@ -46,11 +94,11 @@ Level::Level(Backend &                      backend,
     level.physicalToMoving = moving.indexToPhysical.Inverse();
     if (pair.fixedMask.IsGiven())
     {
-      level.fixedMask = shrink({ pair.fixedMask, pair.fixed.indexToPhysical }, size).voxels;
+      level.fixedMask = shrinkMask({ pair.fixedMask, pair.fixed.indexToPhysical }, size);
     }
     if (pair.movingMask.IsGiven())
     {
-      level.movingMask = shrink({ pair.movingMask, pair.moving.indexToPhysical }, movingSize).voxels;
+      level.movingMask = shrinkMask({ pair.movingMask, pair.moving.indexToPhysical }, movingSize);
     }
     m_Pairs.push_back(level);
   }
@@ -93,22 +141,13 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
 void
 RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical)
 {
-  constexpr int Points = 16; // along each axis
-  const auto    at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
   for (const ImagePair & pair : pairs)
   {
     const AffineMap toMoving =
       Compose(pair.moving.indexToPhysical.Inverse(), Compose(physical, pair.fixed.indexToPhysical));
     const Extent & fixed = pair.fixed.voxels.domain;
     const Extent & moving = pair.moving.voxels.domain;
-    bool           seen = false;
-    for (int i = 0; i < Points * Points * Points && !seen; ++i)
-    {
-      const auto p =
-        toMoving({ { at(i % Points, fixed.x), at(i / Points % Points, fixed.y), at(i / Points / Points, fixed.z) } });
-      seen = p[0] > -1 && p[0] < double(moving.x) && p[1] > -1 && p[1] < double(moving.y) && p[2] > -1 &&
-             p[2] < double(moving.z);
-    }
+    const bool     seen = IsSeen(fixed, toMoving, moving) || IsSeen(moving, toMoving.Inverse(), fixed);
     Require(seen,
             "the images do not overlap where the registration starts: begin with moments, or with a transform that "
             "brings them together");

@@ -73,8 +73,8 @@ struct PlannedLevel
 std::vector<PlannedLevel>
 PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes);
 
-/** Throws std::invalid_argument if no voxel of a fixed image, of a coarse grid of them, is seen in its moving one under
- * a map in mm: then there is nothing to follow. */
+/** Throws std::invalid_argument if a pair of images has no voxel in common under a map: of coarse choices of their
+ * voxels, none of the fixed image is in the moving one, nor the other way round. */
 void
 RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical);
 

@@ -76,7 +76,6 @@ Loss::PrepareTerm(Term & term, const LevelPair & images) const
       term.correlation.epsilon = metric.epsilon;
       term.correlation.fixedVariance = fixed.Variance();
       term.correlation.movingVariance = moving.Variance();
-      term.correlation.normalizer = images.fixed.domain.Voxels();
       break;
     case RegistrationMetric::Kind::MutualInformation:
       term.histogram.kind = MutualInformationKind::BSpline;
@@ -109,7 +108,37 @@ Loss::Begin(const AffineMap &             physical,
     term.sums.planeSums.assign(planes, 0.0);
     term.sums.planeCounts.assign(planes, 0);
   }
+  this->CountVoxels(withGradient);
   this->MeasureInformation();
+}
+
+/** Values are means over what masks leave, so gradients of several terms must be, too, to be weighed as the values are.
+ * One term alone needs no sweep for that: its scale means nothing to the optimizers. */
+void
+Loss::CountVoxels(bool withGradient)
+{
+  for (Pair & pair : m_Pairs)
+  {
+    pair.counted = this->Domain().Voxels();
+    if (!pair.compared.IsMasked() || m_Terms.size() == 1 || !withGradient)
+    {
+      continue;
+    }
+    std::int64_t counted = 0;
+    for (std::int64_t first = m_Planes.first; first < m_Planes.end; first += m_PlanesAtATime)
+    {
+      const std::int64_t end = std::min(m_Planes.end, first + m_PlanesAtATime);
+      pair.compared.Advance(first, end);
+      const VolumeView<const float> moved = pair.compared.Moved().Planes(first, end - first);
+      counted += m_Backend.MeanSquares(moved, moved, pair.compared.Mask(), {}, {}, 1).Count();
+    }
+    m_Communicator.Sum(&counted, 1);
+    if (counted == 0)
+    {
+      throw NothingToCompare();
+    }
+    pair.counted = counted;
+  }
 }
 
 /** Mutual information is known only when all planes have been seen: these terms go through the images twice. */
@@ -133,7 +162,10 @@ Loss::MeasureInformation()
     }
     m_Communicator.Sum(&histogram.samples, 1);
     m_Communicator.Sum(histogram.counts.data(), histogram.counts.size());
-    Require(histogram.samples > 0, "the images do not overlap (or the masks leave nothing of the overlap)");
+    if (histogram.samples == 0)
+    {
+      throw NothingToCompare();
+    }
     term.information = FinishMutualInformation(histogram, m_FixedMoves);
   }
 }
@@ -157,7 +189,8 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients 
   {
     return; // Begin() knows the value already
   }
-  ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
+  ComparedPair &     pair = m_Pairs[std::size_t(term.metric.pair)].compared;
+  const std::int64_t counted = m_Pairs[std::size_t(term.metric.pair)].counted;
   pair.Advance(first, end);
   const VolumeView<const float>        fixed = pair.Fixed(first, end);
   const VolumeView<const float>        moved = pair.Moved();
@@ -186,6 +219,7 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients 
       LocalCorrelationOutputs outputs;
       outputs.movingGradient = gradient;
       outputs.fixedGradient = fixedGradient;
+      term.correlation.normalizer = counted;
       keep(m_Backend.LocalCorrelation(fixed, moved, mask, first, end - first, term.correlation, outputs));
       break;
     }
@@ -193,8 +227,7 @@ Loss::EvaluateTerm(Term & term, std::int64_t first, std::int64_t end, Gradients 
       m_Backend.MutualInformationGradient(term.information, fixed, movedHere, mask, gradient, fixedGradient);
       break;
     case RegistrationMetric::Kind::MeanSquares:
-      keep(m_Backend.MeanSquares(
-        movedHere, fixed.Planes(first, end - first), mask, gradient, fixedGradient, this->Domain().Voxels()));
+      keep(m_Backend.MeanSquares(movedHere, fixed.Planes(first, end - first), mask, gradient, fixedGradient, counted));
       break;
   }
 }
@@ -318,6 +351,10 @@ Loss::MeanOf(const PlaneSums & own) const
   all.planeSums = m_Communicator.Gather(own.planeSums);
   all.planeCounts = { own.Count() };
   m_Communicator.Sum(all.planeCounts.data(), 1);
+  if (all.Count() == 0)
+  {
+    throw NothingToCompare();
+  }
   return all.Mean();
 }
 

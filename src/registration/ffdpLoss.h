@@ -21,10 +21,20 @@
 #include "ffdpComparedPair.h"
 #include "ffdpRegistrationMetric.h"
 
+#include <stdexcept>
 #include <vector>
 
 namespace ffdp
 {
+
+/** The images do not overlap under a map, or masks leave nothing of the overlap. */
+class NothingToCompare : public std::invalid_argument
+{
+public:
+  NothingToCompare()
+    : std::invalid_argument("ffdp: the images do not overlap, or the masks leave nothing of the overlap")
+  {}
+};
 
 /** The weighted sum of all metrics over all pairs, and its gradient: moving images are seen under
  * phi(x) = A (x + u(x)) + t in mm, fixed ones under x + r(x), where r is for methods that move both.
@@ -92,6 +102,7 @@ private:
   {
     ComparedPair             compared;
     std::vector<MapGradient> planeGradients; ///< of the planes of this rank
+    std::int64_t             counted = 0;    ///< voxels of all ranks whose gradients are divided by their number
   };
   struct Term
   {
@@ -107,6 +118,9 @@ private:
   PrepareTerm(Term & term, const LevelPair & images) const;
   void
   MeasureInformation();
+  /** Finds by what the gradients of each pair are divided. */
+  void
+  CountVoxels(bool withGradient);
   /** Which derivatives of a term are wanted. */
   enum class Gradients
   {

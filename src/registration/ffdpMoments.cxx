@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ffdp
 {
@@ -81,23 +82,55 @@ struct Candidate
   double    value = 0;
 };
 
+/** Infinite where masks leave nothing to compare: one rotation of many may do that. */
 double
 Evaluate(Loss & loss, const AffineMap & map, const WarpView<const float> & warp)
 {
-  loss.Begin(map, warp, {}, false);
-  loss.AddValue(0, loss.Domain().z);
-  return loss.Value();
+  try
+  {
+    loss.Begin(map, warp, {}, false);
+    loss.AddValue(0, loss.Domain().z);
+    return loss.Value();
+  }
+  catch (const NothingToCompare &)
+  {
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
+/** Follows a candidate a little way. */
+void
+Refine(Loss & loss, const WarpView<const float> & warp, LinearOptimizer & optimizer, double voxel)
+{
+  constexpr int Iterations = 40;
+  try
+  {
+    for (int i = 0; i < Iterations; ++i)
+    {
+      loss.Begin(optimizer.Map(), warp, {}, true);
+      loss.AddMapGradient(0, loss.Domain().z);
+      optimizer.Step(loss.PhysicalMapGradient(), voxel * 0.5 * double(Iterations - i) / Iterations);
+    }
+  }
+  catch (const NothingToCompare &)
+  {} // it has led away from what the masks leave, and will not be chosen
 }
 
 } // namespace
 
 IntensityMoments
-MeasureMoments(Backend & backend, const PlacedImage & image)
+MeasureMoments(Backend & backend, const PlacedImage & image, const VolumeView<const float> & mask)
 {
   const Extent &     size = image.voxels.domain;
   std::vector<float> voxels(std::size_t(size.Voxels()));
   backend.CopyToHost(voxels.data(), image.voxels.data, voxels.size() * sizeof(float));
-  const float           darkest = *std::min_element(voxels.begin(), voxels.end());
+  const float        darkest = *std::min_element(voxels.begin(), voxels.end());
+  std::vector<float> inside;
+  if (mask.IsGiven())
+  {
+    inside.resize(voxels.size());
+    backend.CopyToHost(inside.data(), mask.data, inside.size() * sizeof(float));
+  }
   double                mass = 0;
   std::array<double, 3> first{};  // of indices
   std::array<double, 9> second{}; // of indices
@@ -108,7 +141,8 @@ MeasureMoments(Backend & backend, const PlacedImage & image)
     {
       for (std::int64_t x = 0; x < size.x; ++x)
       {
-        const double weight = double(voxels[at++]) - darkest;
+        const double weight = inside.empty() || inside[at] >= 0.5f ? double(voxels[at]) - darkest : 0.0;
+        ++at;
         const double index[3] = { double(x), double(y), double(z) };
         mass += weight;
         for (int i = 0; i < 9; ++i)
@@ -119,7 +153,8 @@ MeasureMoments(Backend & backend, const PlacedImage & image)
       }
     }
   }
-  Require(mass > 0 && std::isfinite(mass), "an image is constant or not finite: it has no center of mass");
+  Require(mass > 0 && std::isfinite(mass),
+          "an image is constant (where its mask is) or not finite: it has no center of mass");
 
   IntensityMoments moments;
   moments.center = image.indexToPhysical({ { first[0] / mass, first[1] / mass, first[2] / mass } });
@@ -273,7 +308,6 @@ AffineMap
 Search(Backend & backend, const WholeLevel & images, const RegistrationStage & stage, const AffineMap & start)
 {
   constexpr std::size_t       Refined = 4; // how many of the best rotations are followed up
-  constexpr int               Iterations = 40;
   const auto                  self = MakeSelfCommunicator();
   const Extent &              size = images.fixed.voxels.domain;
   const bool                  planar = size.z == 1;
@@ -281,8 +315,14 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
   Loss                        loss(backend, *self, images.pairs, stage.metrics, size.z);
   std::vector<Candidate>      candidates = { { start, Evaluate(loss, start, warp) } };
 
-  const IntensityMoments    fixed = MeasureMoments(backend, images.fixed);
-  const IntensityMoments    moving = MeasureMoments(backend, images.moving);
+  // One mask alone would measure a part of one image against the whole of the other.
+  const LevelPair & first = images.pairs.front();
+  const bool        masked = first.fixedMask.IsGiven() && first.movingMask.IsGiven();
+  const auto        inMask = [masked](const VolumeView<const float> & mask) {
+    return masked ? mask : VolumeView<const float>();
+  };
+  const IntensityMoments    fixed = MeasureMoments(backend, images.fixed, inMask(first.fixedMask));
+  const IntensityMoments    moving = MeasureMoments(backend, images.moving, inMask(first.movingMask));
   const std::vector<double> about = AnglesToTry(stage.searchAngle, stage.searchStep);
   const std::vector<double> none = { 0 };
   const auto                tryRotation = [&](const AffineMap & rotation) {
@@ -308,17 +348,16 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
 
   const auto better = [](const Candidate & a, const Candidate & b) { return a.value < b.value; };
   std::stable_sort(candidates.begin(), candidates.end(), better);
+  if (!std::isfinite(candidates.front().value))
+  {
+    throw NothingToCompare();
+  }
   candidates.resize(std::min(candidates.size(), Refined));
   const std::array<double, 3> spacing = SpacingOf(images.fixed.indexToPhysical);
   for (Candidate & candidate : candidates)
   {
     LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, images.fixed, candidate.map, planar);
-    for (int i = 0; i < Iterations; ++i)
-    {
-      loss.Begin(optimizer.Map(), warp, {}, true);
-      loss.AddMapGradient(0, size.z);
-      optimizer.Step(loss.PhysicalMapGradient(), spacing[0] * 0.5 * double(Iterations - i) / Iterations);
-    }
+    Refine(loss, warp, optimizer, spacing[0]);
     const double value = Evaluate(loss, optimizer.Map(), warp);
     if (value < candidate.value)
     {

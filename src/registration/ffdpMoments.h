@@ -30,8 +30,9 @@ struct IntensityMoments
   std::array<double, 9> covariance; ///< about the center, mm^2
 };
 
+/** Of what is above the darkest voxel, where the mask is at least 0.5, if there is one. */
 IntensityMoments
-MeasureMoments(Backend & backend, const PlacedImage & image);
+MeasureMoments(Backend & backend, const PlacedImage & image, const VolumeView<const float> & mask = {});
 
 /** The rotations that bring the principal axes of one image to those of another: four in 3-D, as an axis has two ends,
  * and two in the plane. Mirrors are not among them. */

@@ -27,19 +27,6 @@ namespace ffdp
 namespace
 {
 
-AffineMap
-LevelToPhysical(const PlacedImage & full, const Extent & size)
-{
-  const GridMap map = GridMap::Centered(full.voxels.domain, size);
-  AffineMap     toFine;
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    toFine.matrix[4 * axis] = map.scale[axis];
-    toFine.offset[axis] = map.offset[axis];
-  }
-  return Compose(full.indexToPhysical, toFine);
-}
-
 /** Downsamples an image that is spread over the ranks. Most planes need only what their rank owns, and are made from it
  * where it lies. Some at the edges of a slab, or all where fewer ranks share a level, need planes of others, too: few
  * at a time, so that putting those side by side takes little memory. */
@@ -72,6 +59,19 @@ DownsampleSpread(Backend &                       backend,
 }
 
 } // namespace
+
+AffineMap
+LevelToPhysical(const PlacedImage & full, const Extent & size)
+{
+  const GridMap map = GridMap::Centered(full.voxels.domain, size);
+  AffineMap     toFine;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    toFine.matrix[4 * axis] = map.scale[axis];
+    toFine.offset[axis] = map.offset[axis];
+  }
+  return Compose(full.indexToPhysical, toFine);
+}
 
 std::array<double, 3>
 SpacingOf(const AffineMap & map)
@@ -119,24 +119,17 @@ LevelImage::LevelImage(Backend &              backend,
   m_Image.indexToPhysical = LevelToPhysical(full, size);
 }
 
-std::array<double, 3>
-LevelSpacing(const PlacedImage & full, const Extent & size)
-{
-  return SpacingOf(LevelToPhysical(full, size));
-}
-
 Extent
-SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing)
+SizeForGrid(const PlacedImage & full, const AffineMap & gridToPhysical)
 {
-  const std::array<double, 3> own = SpacingOf(full.indexToPhysical);
+  // Steps along the axes of the image, in voxels of the grid.
+  const std::array<double, 3> steps = SpacingOf(Compose(gridToPhysical.Inverse(), full.indexToPhysical));
   const Extent &              size = full.voxels.domain;
   constexpr double            WorthIt = 1.4; // voxels that are a little finer do no harm; smoothing them would
-  const auto                  shrink = [](std::int64_t n, double from, double to) {
-    return to > WorthIt * from ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * from / to + 1e-6))) : n;
+  const auto                  shrink = [](std::int64_t n, double step) {
+    return step * WorthIt < 1 ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * step + 1e-6))) : n;
   };
-  return Extent{ shrink(size.x, own[0], spacing[0]),
-                 shrink(size.y, own[1], spacing[1]),
-                 shrink(size.z, own[2], spacing[2]) };
+  return Extent{ shrink(size.x, steps[0]), shrink(size.y, steps[1]), shrink(size.z, steps[2]) };
 }
 
 std::int64_t

@@ -56,19 +56,30 @@ public:
     return m_Image;
   }
 
+  /** Multiplies what was shrunk; an image that is the full one stays as it is. All ranks. */
+  void
+  Scale(Backend & backend, float factor)
+  {
+    if (m_Slab && !m_Slab.IsEmpty())
+    {
+      backend.Scale(m_Slab.OwnedVolume(), factor);
+    }
+  }
+
 private:
   Slab        m_Slab;
   PlacedImage m_Image;
 };
 
-/** Edges of a voxel in mm once an image is shrunk to `size` voxels. */
-std::array<double, 3>
-LevelSpacing(const PlacedImage & full, const Extent & size);
+/** Where the voxels of an image are once it is shrunk to `size` voxels. */
+AffineMap
+LevelToPhysical(const PlacedImage & full, const Extent & size);
 
-/** The size at which an image has voxels of about `spacing` mm. Axes along which it has such voxels already, or larger
- * ones, stay as they are. */
+/** The size at which an image has voxels of about the size of those of a grid, each of its axes compared with the axes
+ * of the grid that it lies along by the headers: images may be stored with other axes first. Axes along which it has
+ * such voxels already, or larger ones, stay as they are. */
 Extent
-SizeAtSpacing(const PlacedImage & full, const std::array<double, 3> & spacing);
+SizeForGrid(const PlacedImage & full, const AffineMap & gridToPhysical);
 
 /** Of `planes` planes of a volume, how many to work on at a time: enough for the device, few enough to be small.
  * fewVoxels: see Backend. */

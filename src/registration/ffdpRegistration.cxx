@@ -183,7 +183,7 @@ private:
     m_Progress.stageName = NameOf(stage.kind);
     m_Progress.levels = int(m_Plans[m_Stage].size());
     m_Runner.reset();
-    if (stage.kind != Kind::Moments)
+    if (stage.kind != Kind::Moments && !m_Alignment.warp) // a warp may bring together what a map alone does not
     {
       RequireOverlap(m_Pairs, m_Alignment.affine);
     }

@@ -58,7 +58,7 @@ ImageFloats(const PairGeometry & pair, const PlannedLevel & level, int ranks)
 {
   const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
   const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
-  const Extent      movingSize = SizeAtSpacing(moving, LevelSpacing(fixed, level.size));
+  const Extent      movingSize = SizeForGrid(moving, LevelToPhysical(fixed, level.size));
   const auto        copy = [&](const Extent & full, const Extent & size) {
     return full == size && level.smoothing.sigma <= 0 ? 0.0 : MostVoxels(size, ranks);
   };

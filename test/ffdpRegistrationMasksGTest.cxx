@@ -1,0 +1,161 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpRegistrationTestSupport.h"
+
+/** Masks of parts of the images, and images that share little space or lie across each other. */
+namespace ffdp
+{
+namespace test
+{
+namespace
+{
+
+/** 1 where inside(x, y, z), in mm. */
+template <typename TInside>
+Volume<float>
+MaskOf(const TestImage & image, const TInside & inside)
+{
+  const Extent & size = image.voxels.domain;
+  Volume<float>  mask(size);
+  for (std::int64_t z = 0; z < size.z; ++z)
+    for (std::int64_t y = 0; y < size.y; ++y)
+      for (std::int64_t x = 0; x < size.x; ++x)
+      {
+        mask.At(x, y, z) = inside(image.indexToPhysical({ { double(x), double(y), double(z) } })) ? 1.0f : 0.0f;
+      }
+  return mask;
+}
+
+double
+DistanceAt(const AffineMap & found, const AffineMap & truth, const std::array<double, 3> & p)
+{
+  const auto a = found(p), b = truth(p);
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+TEST(RegistrationMasks, MomentsTryRotationsThatLeaveNothingOfPartialMasks)
+{
+  const AffineMap     map = SomeMap(0.2, 1, { { 3, -2, 1 } });
+  const TestImage     fixed(FixedSize, Isotropic, map);
+  const TestImage     moving(FixedSize, Isotropic, Same);
+  const Volume<float> fixedMask = MaskOf(fixed, [](const auto & p) { return p[0] < -8; });
+  const Volume<float> movingMask = MaskOf(moving, [](const auto & p) { return p[0] < -6; });
+  RegistrationStage   moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  moments.searchAngle = 180; // half of these turn the part that is seen to the other side
+  moments.searchStep = 60;
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), fixedMask.View(), movingMask.View() } },
+                                { moments, LinearStage(Kind::Rigid, Metric::MutualInformation) });
+  EXPECT_LT(DistanceAt(result.affine, map, { { -14, 4, 2 } }), 0.5);
+}
+
+TEST(RegistrationMasks, SomethingBrightOutsideOfBothMasksDoesNotDrawTheCenters)
+{
+  const AffineMap map = SomeMap(0, 1, { { 4, -3, 2 } });
+  TestImage       fixed(FixedSize, Isotropic, map);
+  TestImage       moving(FixedSize, Isotropic, Same);
+  for (std::int64_t z = 0; z < 44; ++z)
+    for (std::int64_t y = 0; y < 50; ++y)
+    {
+      fixed.voxels.At(1, y, z) = 9000;
+      moving.voxels.At(54, y, z) = 9000;
+    }
+  const auto          inside = [](const auto & p) { return std::abs(p[0]) < 24; };
+  const Volume<float> fixedMask = MaskOf(fixed, inside), movingMask = MaskOf(moving, inside);
+  RegistrationStage   moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  const auto result =
+    RunStages({ { fixed.Placed(), moving.Placed(), fixedMask.View(), movingMask.View() } }, { moments });
+  EXPECT_LT(MapError(result.affine, map), 4); // on images of 32 voxels across; without masks of the moments, 50
+}
+
+TEST(RegistrationMasks, SmallOnesCountAtCoarseLevels)
+{
+  const AffineMap     map = SomeMap(0, 1, { { 1.5, -1, 0.5 } });
+  const TestImage     fixed(FixedSize, Isotropic, map);
+  const TestImage     moving(FixedSize, Isotropic, Same);
+  const Volume<float> mask = MaskOf(
+    fixed, [](const auto & p) { return std::abs(p[0]) < 1.1 && std::abs(p[1] + 4) < 10 && std::abs(p[2]) < 10; });
+  RegistrationStage stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  stage.shrinkFactors = { 4, 2, 1 }; // two voxels of the mask are half of one at first
+  stage.iterations = { 20, 60, 60 };
+  stage.smallestSize = 4;
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), mask.View(), {} } }, { stage });
+  ASSERT_EQ(result.levels.size(), 3u);
+  EXPECT_LT(DistanceAt(result.affine, map, { { 0, -4, 0 } }), 0.3);
+}
+
+TEST(RegistrationMasks, WeightsOfMetricsAreThoseOfTheirValues)
+{
+  const TestImage     fixed(FixedSize, Isotropic, Same);
+  const AffineMap     there = SomeMap(0, 1, { { 2, 0, 0 } }), back = SomeMap(0, 1, { { -2, 0, 0 } });
+  const TestImage     ahead(FixedSize, Isotropic, there), behind(FixedSize, Isotropic, back);
+  const Volume<float> mask =
+    MaskOf(fixed, [](const auto & p) { return std::abs(p[0]) < 6 && std::abs(p[1]) < 6 && std::abs(p[2]) < 6; });
+  RegistrationStage stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 80 };
+  stage.metrics.push_back(stage.metrics.front());
+  stage.metrics[1].kind = Metric::MutualInformation;
+  stage.metrics[1].pair = 1;
+  stage.metrics[1].weight = 0.02; // little, unless it is divided by the voxels in the mask and the other one by all
+  const auto result = RunStages(
+    { { fixed.Placed(), ahead.Placed(), mask.View(), {} }, { fixed.Placed(), behind.Placed(), mask.View(), {} } },
+    { stage });
+  EXPECT_LT(DistanceAt(result.affine, there.Inverse(), { { 0, 0, 0 } }), 0.5);
+  EXPECT_LT(result.levels.front().lastValue, 0.5 * result.levels.front().firstValue);
+}
+
+TEST(RegistrationMasks, AxesMayBeStoredInAnotherOrder)
+{
+  const AffineMap map = SomeMap(0.1, 1, { { 1, -2, 1 } });
+  const TestImage fixed({ 56, 50, 11 }, { { 1, 1, 4 } }, map); // thick slices
+  const TestImage axial(FixedSize, Isotropic, Same);
+  TestImage       sagittal({ 50, 44, 56 }, Isotropic, Same);
+  for (std::int64_t z = 0; z < 44; ++z)
+    for (std::int64_t y = 0; y < 50; ++y)
+      for (std::int64_t x = 0; x < 56; ++x)
+      {
+        sagittal.voxels.At(y, z, x) = axial.voxels.At(x, y, z);
+      }
+  sagittal.indexToPhysical = Compose(axial.indexToPhysical, AffineMap{ { 0, 0, 1, 1, 0, 0, 0, 1, 0 }, {} });
+  const RegistrationStage stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  const auto              straight = RunStages({ { fixed.Placed(), axial.Placed(), {}, {} } }, { stage });
+  const auto              across = RunStages({ { fixed.Placed(), sagittal.Placed(), {}, {} } }, { stage });
+  EXPECT_LT(MapError(straight.affine, map), 1.5); // slices are points of the phantom, not means over 4 mm
+  EXPECT_LT(MapError(across.affine, straight.affine), 0.05);
+  EXPECT_NEAR(across.levels.back().lastValue / straight.levels.back().lastValue, 1, 0.01);
+}
+
+TEST(RegistrationMasks, ThinMovingImagesOverlapWithWhatTheyLieIn)
+{
+  const TestImage   fixed({ 56, 50, 180 }, Isotropic, Same);
+  TestImage         moving({ 56, 50, 3 }, Isotropic, Same);
+  RegistrationStage stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  stage.iterations = { 1, 1 };
+  moving.indexToPhysical.offset[2] = 10; // between the planes that would be looked at
+  EXPECT_NO_THROW(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }));
+  moving.indexToPhysical.offset[2] = 500;
+  EXPECT_THROW(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }), std::invalid_argument);
+}
+
+} // namespace
+} // namespace test
+} // namespace ffdp
