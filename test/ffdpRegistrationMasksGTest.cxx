@@ -144,6 +144,31 @@ TEST(RegistrationMasks, AxesMayBeStoredInAnotherOrder)
   EXPECT_NEAR(across.levels.back().lastValue / straight.levels.back().lastValue, 1, 0.01);
 }
 
+TEST(RegistrationMasks, WhatIsOutsideIsNotComparedIfNothingIsNotZero)
+{
+  const AffineMap map = SomeMap(0.1, 1, { { 1, -2, 1 } });
+  for (const float offset : { -1000.0f, 1000.0f }) // as in CT, where air is -1000
+  {
+    TestImage fixed(FixedSize, Isotropic, map);
+    TestImage moving(FixedSize, Isotropic, Same);
+    for (TestImage * image : { &fixed, &moving })
+    {
+      for (float & voxel : image->voxels.values)
+      {
+        voxel += offset;
+      }
+    }
+    const std::vector<ImagePair> pairs = { { fixed.Placed(), moving.Placed(), {}, {} } };
+    const auto                   linear = RunStages(pairs, { LinearStage(Kind::Rigid, Metric::MeanSquares) });
+    EXPECT_LT(MapError(linear.affine, map), 0.1) << offset;
+    EXPECT_EQ(linear.notes.size(), 1u);
+    RegistrationStage syn = GreedyStage();
+    syn.kind = Kind::SyN;
+    syn.iterations = { 1, 1 };
+    EXPECT_EQ(RunStages(pairs, { syn }).notes.size(), 2u); // both images are sampled
+  }
+}
+
 TEST(RegistrationMasks, ThinMovingImagesOverlapWithWhatTheyLieIn)
 {
   const TestImage   fixed({ 56, 50, 180 }, Isotropic, Same);

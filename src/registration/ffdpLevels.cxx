@@ -59,11 +59,12 @@ IsSeen(const Extent & from, const AffineMap & toOther, const Extent & other)
 
 } // namespace
 
-Level::Level(Backend &                      backend,
-             Communicator &                 communicator,
-             const std::vector<ImagePair> & pairs,
-             const Extent &                 size,
-             const LevelSmoothing &         smoothing)
+Level::Level(Backend &                        backend,
+             Communicator &                   communicator,
+             const std::vector<ImagePair> &   pairs,
+             const std::vector<FieldOfView> & fields,
+             const Extent &                   size,
+             const LevelSmoothing &           smoothing)
 {
   m_Images.reserve(4 * pairs.size());
   const auto shrink = [&](const PlacedImage & image, const Extent & to) -> const PlacedImage & {
@@ -81,8 +82,13 @@ Level::Level(Backend &                      backend,
     }
     return m_Images.back().Image().voxels;
   };
-  for (const ImagePair & pair : pairs)
+  const auto makeInsideMask = [&](const Extent & of) -> VolumeView<const float> {
+    m_InsideMasks.push_back(MakeInsideMask(backend, communicator, of));
+    return m_InsideMasks.back().Volume();
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i)
   {
+    const ImagePair &   pair = pairs[i];
     const PlacedImage & fixed = shrink(pair.fixed, size);
     const Extent        movingSize = SizeForGrid(pair.moving, fixed.indexToPhysical);
     const PlacedImage & moving = shrink(pair.moving, movingSize);
@@ -96,9 +102,17 @@ Level::Level(Backend &                      backend,
     {
       level.fixedMask = shrinkMask({ pair.fixedMask, pair.fixed.indexToPhysical }, size);
     }
+    else if (fields[i].fixedEnds)
+    {
+      level.fixedMask = makeInsideMask(size);
+    }
     if (pair.movingMask.IsGiven())
     {
       level.movingMask = shrinkMask({ pair.movingMask, pair.moving.indexToPhysical }, movingSize);
+    }
+    else if (fields[i].movingEnds)
+    {
+      level.movingMask = makeInsideMask(movingSize);
     }
     m_Pairs.push_back(level);
   }

@@ -18,6 +18,7 @@
 #ifndef ffdpLevels_h
 #define ffdpLevels_h
 
+#include "ffdpFieldOfView.h"
 #include "ffdpLoss.h"
 #include "ffdpPyramid.h"
 
@@ -29,11 +30,12 @@ namespace ffdp
 class Level
 {
 public:
-  Level(Backend &                      backend,
-        Communicator &                 communicator,
-        const std::vector<ImagePair> & pairs,
-        const Extent &                 size,
-        const LevelSmoothing &         smoothing = {});
+  Level(Backend &                        backend,
+        Communicator &                   communicator,
+        const std::vector<ImagePair> &   pairs,
+        const std::vector<FieldOfView> & fields,
+        const Extent &                   size,
+        const LevelSmoothing &           smoothing = {});
 
   const std::vector<LevelPair> &
   Pairs() const
@@ -58,6 +60,7 @@ public:
 
 private:
   std::vector<LevelImage> m_Images; ///< fixed and moving image of each pair, then masks
+  std::vector<Slab>       m_InsideMasks;
   std::vector<LevelPair>  m_Pairs;
 };
 

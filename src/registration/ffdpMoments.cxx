@@ -370,16 +370,17 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
 } // namespace
 
 AffineMap
-FindStart(Backend &                      backend,
-          Communicator &                 communicator,
-          const std::vector<ImagePair> & pairs,
-          const RegistrationStage &      stage,
-          const Alignment &              start)
+FindStart(Backend &                        backend,
+          Communicator &                   communicator,
+          const std::vector<ImagePair> &   pairs,
+          const std::vector<FieldOfView> & fields,
+          const RegistrationStage &        stage,
+          const Alignment &                start)
 {
   constexpr double VoxelsAcross = 32; // of the coarse images that are compared
   const Extent &   size = pairs.front().fixed.voxels.domain;
   const double     factor = std::max(1.0, double(std::max({ size.x, size.y, size.z })) / VoxelsAcross);
-  const Level      level(backend, communicator, pairs, LevelSize(size, factor, 8));
+  const Level      level(backend, communicator, pairs, fields, LevelSize(size, factor, 8));
   const Slab       warp = start.warp ? Regrid(backend, communicator, start.warp, level.Size()) : Slab();
   const WholeLevel whole(backend, communicator, level, warp);
   return FindOnFirstRank(communicator, [&] { return Search(backend, whole, stage, start.affine); });

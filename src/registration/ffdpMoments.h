@@ -18,6 +18,7 @@
 #ifndef ffdpMoments_h
 #define ffdpMoments_h
 
+#include "ffdpFieldOfView.h"
 #include "ffdpStageRunner.h"
 
 namespace ffdp
@@ -43,11 +44,12 @@ AlignPrincipalAxes(const IntensityMoments & fixed, const IntensityMoments & movi
  * similar, of those that align the principal axes, of a grid of small rotations, and of what the best of them lead
  * to. The map to start from itself is tried, too. A warp that is there stays. */
 AffineMap
-FindStart(Backend &                      backend,
-          Communicator &                 communicator,
-          const std::vector<ImagePair> & pairs,
-          const RegistrationStage &      stage,
-          const Alignment &              start);
+FindStart(Backend &                        backend,
+          Communicator &                   communicator,
+          const std::vector<ImagePair> &   pairs,
+          const std::vector<FieldOfView> & fields,
+          const RegistrationStage &        stage,
+          const Alignment &                start);
 
 } // namespace ffdp
 

@@ -66,6 +66,9 @@ public:
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
     this->RequireOwnPlanes();
+    const auto isSyN = [](const RegistrationStage & stage) { return stage.kind == Kind::SyN; };
+    m_Fields =
+      FindFieldsOfView(backend, communicator, pairs, std::any_of(stages.begin(), stages.end(), isSyN), m_Result.notes);
     m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
@@ -190,7 +193,7 @@ private:
     switch (stage.kind)
     {
       case Kind::Moments:
-        m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, stage, m_Alignment);
+        m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Fields, stage, m_Alignment);
         break;
       case Kind::Rigid:
       case Kind::Similarity:
@@ -231,8 +234,8 @@ private:
     m_Progress.level = int(m_Level);
     m_Progress.levelSize = this->Planned().size;
     m_Progress.iterations = this->Planned().iterations;
-    m_Images =
-      std::make_unique<Level>(m_Backend, m_Communicator, m_Pairs, this->Planned().size, this->Planned().smoothing);
+    m_Images = std::make_unique<Level>(
+      m_Backend, m_Communicator, m_Pairs, m_Fields, this->Planned().size, this->Planned().smoothing);
     m_Runner->Enter(*m_Images);
   }
 
@@ -403,6 +406,7 @@ private:
   Backend &                                                 m_Backend;
   Communicator &                                            m_Communicator;
   const std::vector<ImagePair> &                            m_Pairs;
+  std::vector<FieldOfView>                                  m_Fields; ///< of the pairs
   const std::vector<RegistrationStage> &                    m_Stages;
   const std::function<bool(const RegistrationProgress &)> & m_Observer;
   Checkpoint                                                m_Checkpoint;

@@ -1,0 +1,90 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpFieldOfView.h"
+
+#include "ffdpImageIntensities.h"
+
+#include <cmath>
+
+namespace ffdp
+{
+namespace
+{
+
+/** Whether what an image shows as nothing, its darkest thousandth, is about 0. */
+bool
+IsDarkOutside(Backend & backend, Communicator & communicator, const VolumeView<const float> & image)
+{
+  constexpr float      About = 0.05f; // of the range of intensities
+  const Statistics     statistics = MeasureImage(backend, communicator, image);
+  const IntensityRange range = MeasureRange(backend, communicator, image, statistics);
+  return std::abs(range.low) <= About * (range.high - range.low);
+}
+
+} // namespace
+
+std::vector<FieldOfView>
+FindFieldsOfView(Backend &                      backend,
+                 Communicator &                 communicator,
+                 const std::vector<ImagePair> & pairs,
+                 bool                           fixedMoves,
+                 std::vector<std::string> &     notes)
+{
+  const auto ends = [&](const PlacedImage & image, const VolumeView<const float> & mask, const char * name) {
+    const bool isSo = !mask.IsGiven() && !IsDarkOutside(backend, communicator, image.voxels);
+    if (isSo)
+    {
+      notes.push_back("the darkest part of a " + std::string(name) +
+                      " image is not about 0: what is outside of it is not compared");
+    }
+    return isSo;
+  };
+  std::vector<FieldOfView> fields;
+  for (const ImagePair & pair : pairs)
+  {
+    FieldOfView field;
+    field.movingEnds = ends(pair.moving, pair.movingMask, "moving");
+    field.fixedEnds = fixedMoves && ends(pair.fixed, pair.fixedMask, "fixed");
+    fields.push_back(field);
+  }
+  return fields;
+}
+
+Slab
+MakeInsideMask(Backend & backend, Communicator & communicator, const Extent & domain)
+{
+  const auto isInside = [](std::int64_t i, std::int64_t size) { return size < 3 || (i > 0 && i < size - 1); };
+  Slab       mask(backend, communicator, domain, 1);
+  mask.FillZero();
+  std::vector<float> plane(std::size_t(domain.x * domain.y));
+  for (std::size_t i = 0; i < plane.size(); ++i)
+  {
+    const auto at = std::int64_t(i);
+    plane[i] = isInside(at % domain.x, domain.x) && isInside(at / domain.x, domain.y) ? 1.0f : 0.0f;
+  }
+  for (std::int64_t z = mask.Owned().first; z < mask.Owned().end; ++z)
+  {
+    if (isInside(z, domain.z))
+    {
+      backend.CopyFromHost(mask.Volume().Row(0, z), plane.data(), plane.size() * sizeof(float));
+    }
+  }
+  return mask;
+}
+
+} // namespace ffdp

@@ -1,0 +1,55 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#ifndef ffdpFieldOfView_h
+#define ffdpFieldOfView_h
+
+#include "ffdpRegistration.h"
+#include "ffdpSlab.h"
+
+#include <string>
+#include <vector>
+
+namespace ffdp
+{
+
+/** Sampling takes what is outside of an image for 0. Most images are about 0 where they show nothing, and then the
+ * border of the image is no edge. Others are not (CT in Hounsfield units, images that were cropped or shifted): there
+ * the border would be aligned like an edge of what is shown, by as much as the intensities happen to be away from 0.
+ * So only what is inside of such images is compared, unless they come with masks. */
+struct FieldOfView
+{
+  bool fixedEnds = false; ///< only what is inside of the fixed image is compared
+  bool movingEnds = false;
+};
+
+/** For each pair. Fixed images are asked only if they move, too. All ranks; notes tell which images it is. */
+std::vector<FieldOfView>
+FindFieldsOfView(Backend &                      backend,
+                 Communicator &                 communicator,
+                 const std::vector<ImagePair> & pairs,
+                 bool                           fixedMoves,
+                 std::vector<std::string> &     notes);
+
+/** A mask whose samples are at least 0.5 only where all of the voxels that a sample is made of are in the image: all
+ * but the outermost ones. */
+Slab
+MakeInsideMask(Backend & backend, Communicator & communicator, const Extent & domain);
+
+} // namespace ffdp
+
+#endif
