@@ -219,6 +219,31 @@ TEST(Gaussian, BytesDoNotDependOnSlabs)
   }
 }
 
+TEST(Gaussian, BytesDoNotDependOnSlabsWhoseWindowThreadsShare)
+{
+  const Extent             size{ 9, 8, 60 };
+  const GaussianParameters parameters = Parameters(1, 1, 3, SmoothingBorder::Renormalize);
+  const std::int64_t       halo = GaussianRadius(3);
+  const Warp<float>        input = RandomWarp(size, 8, 1);
+  Warp<float>              expected = input;
+  SmoothGaussian(expected.View(), parameters, 2);
+  for (const std::int64_t cut : { 20, 31, 45 })
+  {
+    for (const unsigned threads : { 1u, 2u })
+    {
+      Warp<float> low = input.Slab(0, cut + halo), high = input.Slab(cut - halo, size.z);
+      SmoothGaussian(low.View(), 0, cut, parameters, threads);
+      SmoothGaussian(high.View(), cut, size.z - cut, parameters, threads);
+      for (int c = 0; c < 3; ++c)
+      {
+        const Volume<float> & whole = expected.component[c];
+        EXPECT_TRUE(SameBytes(low.component[c].Slab(0, cut).values, whole.Slab(0, cut).values)) << cut;
+        EXPECT_TRUE(SameBytes(high.component[c].Slab(cut, size.z).values, whole.Slab(cut, size.z).values)) << cut;
+      }
+    }
+  }
+}
+
 TEST(Gaussian, FromOneWarpToAnotherHasTheBytesOfInPlace)
 {
   const GaussianParameters parameters = Parameters(1, 0.5, 1.2, SmoothingBorder::Renormalize);

@@ -265,25 +265,17 @@ TEST(InverseConsistency, SteepWarpsOfManyKindsSettle)
   stage.learningRate = 1e-4;
   stage.warpSigma = 0;
   stage.metrics.front().kind = Metric::MeanSquares;
-  const auto         backend = MakeCpuBackend(2);
-  const auto         self = MakeSelfCommunicator();
-  constexpr double   Sigma = 5;
-  GaussianParameters smoothing;
-  std::fill_n(smoothing.sigma, 3, Sigma);
+  const auto backend = MakeCpuBackend(2);
+  const auto self = MakeSelfCommunicator();
   for (const double steepness : { 1.0, 1.4 })
   {
     for (unsigned seed = 1; seed <= 5; ++seed)
     {
-      Warp<float> warp = RandomWarp(size, seed, 1);
-      SmoothGaussian(warp.View(), smoothing);
-      const double       scale = steepness * 3 * Sigma / MeasureWarp(warp.View()).norm;
+      const Warp<float>  warp = SteepWarp(size, seed, steepness);
       std::vector<float> values;
       for (const Volume<float> & component : warp.component)
       {
-        for (const float value : component.values)
-        {
-          values.push_back(float(scale * double(value)));
-        }
+        values.insert(values.end(), component.values.begin(), component.values.end());
       }
       RegistrationStart start;
       start.warp = WarpView<const float>::Planar(values.data(), size);

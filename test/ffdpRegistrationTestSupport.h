@@ -18,8 +18,10 @@
 #ifndef ffdpRegistrationTestSupport_h
 #define ffdpRegistrationTestSupport_h
 
+#include "ffdpGaussian.h"
 #include "ffdpRegistration.h"
 #include "ffdpTestSupport.h"
+#include "ffdpWarpGrid.h"
 
 #include <gtest/gtest.h>
 
@@ -141,6 +143,26 @@ KnownWarp(const std::array<double, 3> & p)
   return { { p[0] + 3.0 * fade * std::sin(p[1] / 8),
              p[1] + 2.5 * fade * std::cos(p[2] / 9),
              p[2] + 2 * fade * std::sin(p[0] / 7) } };
+}
+
+/** A warp with many places where it folds or is near it, in voxels; 1 and more are steep. */
+inline Warp<float>
+SteepWarp(const Extent & size, unsigned seed, double steepness)
+{
+  constexpr double   Sigma = 5;
+  GaussianParameters smoothing;
+  std::fill_n(smoothing.sigma, 3, Sigma);
+  Warp<float> warp = RandomWarp(size, seed, 1);
+  SmoothGaussian(warp.View(), smoothing);
+  const double scale = steepness * 3 * Sigma / MeasureWarp(warp.View()).norm;
+  for (Volume<float> & component : warp.component)
+  {
+    for (float & value : component.values)
+    {
+      value = float(scale * double(value));
+    }
+  }
+  return warp;
 }
 
 const Extent                FixedSize{ 56, 50, 44 };

@@ -252,7 +252,7 @@ ScratchFloats(const PlannedLevel & level, const RegistrationStage & stage, unsig
 double
 InversionFloats(const Extent & size, unsigned threads, int ranks)
 {
-  const double moved = double(size.z) / 16; // planes: much, but usual
+  const double moved = std::min(double(size.z) / 16, 64.0); // planes: much, but usual for brains at 1 mm and at 250 um
   const double window = std::min(MostPlanes(size, ranks) + (ranks == 1 ? 0 : 2 * moved), 2 * moved + 8 * threads);
   const double halos = ranks == 1 ? 0 : 12 * moved;
   return (halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
