@@ -23,6 +23,7 @@
 #include "ffdpImageGrid.h"
 #include "ffdpPlaneSource.h"
 #include "ffdpRegisterInputs.h"
+#include "ffdpRegisterStart.h"
 
 #include "ffdpCudaBackend.h"
 #include "ffdpPartition.h"
@@ -120,6 +121,7 @@ Gigabytes(double bytes)
 RegistrationProblem
 DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks)
 {
+  RequireOneDimension(options, list.pairs);
   RegistrationProblem problem;
   FileSizes           files(ranks);
   const MaskNames     masks = FindMasks(options);

@@ -130,6 +130,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
 {
   const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
+  RequireOneDimension(options, list.pairs);
   for (const ImageNames & names : list.pairs)
   {
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
