@@ -19,6 +19,7 @@
 
 #include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
+#include "ffdpHdf5Transforms.h"
 #include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
 #include "ffdpPlaneDelivery.h"
@@ -336,7 +337,11 @@ FindStartWarp(const RegisterOptions & options)
 bool
 StartsFromWarp(const RegisterOptions & options)
 {
-  return !FindStartWarp(options).empty();
+  const std::string first = options.start.empty() ? "" : Trim(options.start.front());
+  const auto        types = EndsWith(first, ".h5") || EndsWith(first, ".hdf5") ? ListHdf5Transforms(first) : Words();
+  return !FindStartWarp(options).empty() || std::any_of(types.begin(), types.end(), [](const std::string & type) {
+    return type.find("Field") != std::string::npos || type.find("BSpline") != std::string::npos;
+  });
 }
 
 /** In the order of `ffdp apply`: what stands first is applied to a point of the fixed image first. */

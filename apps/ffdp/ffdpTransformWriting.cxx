@@ -18,6 +18,7 @@
 #include "ffdpTransformWriting.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpHdf5Transforms.h"
 #include "ffdpPlanarTransforms.h"
 
 #include "itkTransformFileReader.h"
@@ -70,15 +71,16 @@ void
 WriteTransform(const AnyTransform * transform, const std::string & file)
 {
   WriteAtomically(file, [&](const std::string & name) {
+    if (IsHdf5(name))
+    {
+      WriteHdf5Transform(transform, name);
+      return;
+    }
     auto writer = itk::TransformFileWriterTemplate<double>::New();
     writer->SetInput(transform);
     writer->SetFileName(name);
-    writer->SetUseCompression(true);
     writer->Update();
-    if (!IsHdf5(name))
-    {
-      RequireReadBack(transform, name);
-    }
+    RequireReadBack(transform, name);
   });
 }
 

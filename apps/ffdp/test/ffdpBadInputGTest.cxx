@@ -381,7 +381,7 @@ TEST(BadInput, AFullDiskKeepsTheTransformThatWasThere)
   {
     GTEST_SKIP() << "a small disk cannot be mounted here";
   }
-  for (const std::string name : { "/o.mat", "/o.txt", "/o.tfm" })
+  for (const std::string name : { "/o.mat", "/o.txt", "/o.tfm", "/o.h5" })
   {
     for (const std::string command : { "compose", "invert" })
     {

@@ -162,11 +162,10 @@ TEST(RegisterRanks, CompositesGiveTheStartThatTheirPartsGive)
 TEST(RegisterRanks, OutputsAreTheSameForAnyNumberOfRanks)
 {
   Example                        example("ranks-outputs");
-  const std::vector<std::string> names = {
-    "0GenericAffine.mat", "1Warp.nii.gz", "1InverseWarp.nii.gz", "Warped.nii.gz", "InverseWarped.nii.gz"
-  };
-  std::vector<std::string>                     alone;
-  itk::Transform<double, 3, 3>::ParametersType aloneComposite[2];
+  const std::vector<std::string> names = { "0GenericAffine.mat", "1Warp.nii.gz",         "1InverseWarp.nii.gz",
+                                           "Warped.nii.gz",      "InverseWarped.nii.gz", "Composite.h5",
+                                           "InverseComposite.h5" };
+  std::vector<std::string>       alone;
   example.options.composite = true;
   for (const int ranks : RankCounts)
   {
@@ -184,13 +183,6 @@ TEST(RegisterRanks, OutputsAreTheSameForAnyNumberOfRanks)
         alone.push_back(bytes);
       }
       EXPECT_TRUE(bytes == alone[i]) << names[i] << " " << ranks;
-    }
-    for (const bool inverse : { false, true }) // these files also hold the time
-    {
-      const auto composite =
-        ReadTransform(example.options.output + (inverse ? "InverseComposite.h5" : "Composite.h5"))->GetParameters();
-      aloneComposite[inverse] = ranks == 1 ? composite : aloneComposite[inverse];
-      EXPECT_EQ(composite, aloneComposite[inverse]) << ranks;
     }
   }
 }
