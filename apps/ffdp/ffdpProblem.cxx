@@ -48,8 +48,8 @@ constexpr double CompressionBytes = 33e6;
  * the transform holds. */
 constexpr double CompositeBytes = 12 + 12 + 24;
 
-/** The same of one to start from, while ITK reads it: doubles of the file and of the transform. */
-constexpr double StartCompositeBytes = 24 + 24;
+/** The same of one to start from, while ITK reads it: doubles of the file, as parameters and of the transform. */
+constexpr double StartCompositeBytes = 24 + 24 + 24;
 
 /** Voxels of the planes that the rank with the most of them owns. */
 double
@@ -155,9 +155,8 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
   if (fromWarp && FindStartWarp(options).empty())
   {
-    files.whileReading = std::max(files.whileReading,
-                                  files.inMemory + 12 * fixedVoxels +
-                                    StartCompositeBytes * double(problem.pairs.front().fixedSize.Voxels()));
+    files.whileReading = std::max(
+      files.whileReading, files.inMemory + StartCompositeBytes * double(problem.pairs.front().fixedSize.Voxels()));
   }
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
   // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving

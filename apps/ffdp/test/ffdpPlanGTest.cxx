@@ -19,7 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpCudaBackend.h"
-#include "ffdpProgramTestSupport.h"
+#include "ffdpTransformTestSupport.h"
 
 #include <nlohmann/json.hpp>
 
@@ -87,6 +87,34 @@ TEST(Plan, ARankNeedsAPartOfWhatOneProcessNeeds)
   EXPECT_LT(four, 0.9 * two);
   EXPECT_GT(four, 0.25 * one);
   EXPECT_NE(RunProgram(folder, "plan " + images + "--ranks 0").code, 0);
+}
+
+TEST(Plan, KnowsThatACompositeToStartFromHoldsAWarp)
+{
+  const Folder folder("plan-start");
+  auto         image = Image::New();
+  image->SetRegions(Image::SizeType{ { 120, 110, 100 } });
+  image->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<Image> voxel(image, image->GetBufferedRegion()); !voxel.IsAtEnd(); ++voxel)
+  {
+    const auto index = voxel.GetIndex();
+    voxel.Set(Organ(double(index[0]) - 60, double(index[1]) - 55, double(index[2]) - 50, 1));
+  }
+  Write(image, folder / "a.nii");
+  Write(programtest::MakeField(image, 2), folder / "u.nii");
+  WriteTransform(MakeAffine(0.01), folder / "a.h5");
+  ASSERT_EQ(
+    RunProgram(folder, "compose -t " + (folder / "u.nii") + " " + (folder / "a.h5") + " -o " + (folder / "c.h5")).code,
+    0);
+  const std::string arguments = "-f " + (folder / "a.nii") + " -m " + (folder / "a.nii") +
+                                " --threads 2 -t Affine[0.1] --metric MI --convergence 1 --shrink-factors 4 -r ";
+  const double  linear = Plan(folder, arguments + (folder / "a.h5"))["peak_bytes"];
+  const double  warp = Plan(folder, arguments + (folder / "c.h5"))["peak_bytes"];
+  const Outcome outcome =
+    RunProgram(folder, "register --no-report " + arguments + (folder / "c.h5") + " -o " + (folder / "out_"));
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_GT(warp, linear + 50e6);
+  EXPECT_NEAR(warp, 1e6 * PeakMegabytesOf(outcome.output), 0.1 * warp);
 }
 
 TEST(Plan, WhatRankZeroAloneHoldsCountsOnce)
