@@ -17,11 +17,13 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpLandmarks.h"
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
 #include "ffdpResampling.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 namespace
@@ -37,19 +39,31 @@ void
 ApplyToPoints(const Options & options)
 {
   PointTable table = ReadPoints(options.image, "points");
-  const auto transform = ReadTransforms(options.transforms);
+  const auto list = ReadTransforms(options.transforms);
+  RequireFits(list, table, "file of points '" + options.image + "'");
   for (PointTable::Row & row : table.rows)
   {
-    const auto moved = transform->TransformPoint(CompositeType::InputPointType(row.point.data()));
-    std::copy_n(moved.GetDataPointer(), 3, row.point.begin());
+    row.point = MovePoint(list, row.point);
   }
   WritePoints(table, options.output);
+}
+
+/** Names of antsApplyTransforms, and other spellings, for those of this program. */
+std::map<std::string, std::string>
+AntsInterpolations()
+{
+  return { { "linear", "linear" },           { "nearest", "nearest" },    { "label", "label" },
+           { "nearestneighbor", "nearest" }, { "genericlabel", "label" }, { "genericlabel[linear]", "label" } };
 }
 
 /** Volume by volume; vectors are resampled like any values, and not turned. */
 void
 ApplyToImage(const Options & options)
 {
+  const auto file = ReadDimension(options.image, "image");
+  RequireOneDimension(file, ReadDimension(options.reference, "reference image"));
+  const auto list = ReadTransforms(options.transforms);
+  RequireOneDimension(list.file, file);
   const auto grid = ReadGrid(options.reference, "reference image");
   RawImage   image = ReadRawImage(options.image, "image", true);
   if (image.components != 1 && options.interpolation == "label")
@@ -57,7 +71,6 @@ ApplyToImage(const Options & options)
     throw CommandError("image '" + options.image + "' has " + std::to_string(image.components) +
                        " values per voxel; a label map has one");
   }
-  const auto   transform = ReadTransforms(options.transforms);
   RawImageKind kind = image;
   if (options.interpolation == "linear")
   {
@@ -68,7 +81,7 @@ ApplyToImage(const Options & options)
   RawImage result = MakeRawImage(kind, grid);
   for (itk::SizeValueType v = 0; v < image.volumes; ++v)
   {
-    ResamplePixels(image.Volume(v), image.grid, transform, options.interpolation, result.Volume(v), grid);
+    ResamplePixels(image.Volume(v), image.grid, list.transform, options.interpolation, result.Volume(v), grid);
   }
   WriteRawImage(result, options.output);
 }
@@ -98,19 +111,24 @@ AddApplyCommand(CLI::App & program)
   auto   options = std::make_shared<Options>();
   auto * command = program.add_subcommand("apply", "Apply transforms to an image, a label map or points");
   command
-    ->add_option(
-      "-i,--input", options->image, "Image (also 4-D, or of vectors), or points as x,y,z in mm (LPS) in a .csv file")
+    ->add_option("-i,--input",
+                 options->image,
+                 "Image (2-D, 3-D, also 4-D or of vectors), or points as x,y,z or x,y in mm (LPS) in a .csv file")
     ->required();
   command->add_option("-r,--reference", options->reference, "Image whose grid the result has (not for points)");
   command
-    ->add_option("-t,--transform",
-                 options->transforms,
-                 "Transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat; [FILE,1] inverts a linear one")
+    ->add_option(
+      "-t,--transform",
+      options->transforms,
+      "Transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat; [FILE,1] inverts a linear one; identity: none")
     ->required();
   command
-    ->add_option("-n,--interpolation",
-                 options->interpolation,
-                 "linear (writes floats), nearest or label (the label with most weight); these keep the type")
+    ->add_option(
+      "-n,--interpolation",
+      options->interpolation,
+      "linear (writes floats), nearest or label (the label with most weight); these keep the type. Also as ANTs "
+      "spells them: Linear, NearestNeighbor, GenericLabel")
+    ->transform(CLI::Transformer(AntsInterpolations(), CLI::ignore_case))
     ->check(CLI::IsMember({ "linear", "nearest", "label" }))
     ->capture_default_str();
   command->add_option("-o,--output", options->output, "File to write")->required();

@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
+#include "ffdpTransformWriting.h"
 
 #include <iostream>
 #include <memory>
@@ -41,17 +42,20 @@ RunCompose(const Options & options)
   }
   asField ? RequireWritableImage(options.output) : RequireWritableFile(options.output);
   FloatImage::Pointer grid;
+  DimensionedFile     file;
   if (!options.reference.empty())
   {
     grid = ReadGrid(options.reference, "reference image");
+    file = ReadDimension(options.reference, "reference image");
   }
-  const auto transform = ReadTransforms(options.transforms);
+  const auto list = ReadTransforms(options.transforms);
+  RequireOneDimension(list.file, file);
   if (asField)
   {
-    WriteField(SampleTransform(transform, grid), options.output);
+    WriteField(SampleTransform(list.transform, grid), options.output, file.Dimension());
     return;
   }
-  WriteTransforms(transform, options.output);
+  WriteTransforms(list.transform, options.output, list.file.Dimension());
 }
 
 } // namespace

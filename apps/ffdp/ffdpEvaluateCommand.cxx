@@ -159,9 +159,12 @@ EvaluateWarp(const Options & options, Json & json)
 void
 EvaluateLandmarks(const Options & options, Json & json)
 {
-  const PointTable     fixed = ReadPoints(options.fixedPoints, "fixed points");
-  const PointTable     moving = ReadPoints(options.movingPoints, "moving points");
-  const LandmarkErrors errors = CompareLandmarks(fixed, moving, ReadTransforms(options.transforms));
+  const PointTable    fixed = ReadPoints(options.fixedPoints, "fixed points");
+  const PointTable    moving = ReadPoints(options.movingPoints, "moving points");
+  const TransformList list = ReadTransforms(options.transforms);
+  RequireFits(list, fixed, "file of points '" + options.fixedPoints + "'");
+  RequireFits(list, moving, "file of points '" + options.movingPoints + "'");
+  const LandmarkErrors errors = CompareLandmarks(fixed, moving, list);
   std::printf("landmark error %.4f mm on average, median %.4f, largest %.4f, over %zu points\n",
               errors.mean,
               errors.median,

@@ -159,15 +159,15 @@ AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b)
 }
 
 void
-WriteImage(const FloatImage * image, const std::string & file)
+WriteImage(const FloatImage * image, const std::string & file, unsigned int dimension)
 {
-  WriteVoxels(image, file);
+  WriteVoxels(image, file, dimension);
 }
 
 void
-WriteField(const FieldImage * field, const std::string & file)
+WriteField(const FieldImage * field, const std::string & file, unsigned int dimension)
 {
-  WriteVoxels(field, file);
+  WriteVoxels(field, file, dimension);
 }
 
 void
@@ -191,19 +191,24 @@ WriteLabels(const LabelImage * labels, const std::string & file)
 }
 
 void
-WriteImage(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator)
+WriteImage(const FloatImage *   image,
+           const std::string &  file,
+           ffdp::Communicator & communicator,
+           unsigned int         dimension)
 {
-  WriteAtomically(file, communicator, [&](const std::string & name) { WriteNifti(image, name, communicator); });
+  WriteAtomically(
+    file, communicator, [&](const std::string & name) { WriteNifti(image, name, communicator, dimension); });
 }
 
 void
 WriteWarp(const std::vector<float> & warp,
           const FloatImage *         grid,
           const std::string &        file,
-          ffdp::Communicator &       communicator)
+          ffdp::Communicator &       communicator,
+          unsigned int               dimension)
 {
   WriteAtomically(
-    file, communicator, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name, communicator); });
+    file, communicator, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name, communicator, dimension); });
 }
 
 void

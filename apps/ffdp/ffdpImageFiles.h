@@ -18,6 +18,7 @@
 #ifndef ffdpImageFiles_h
 #define ffdpImageFiles_h
 
+#include "ffdpDimension.h"
 #include "ffdpOutputFiles.h"
 
 #include "ffdpRegistration.h"
@@ -56,10 +57,11 @@ ReadGrid(const std::string & file, const std::string & what);
 bool
 AreOnOneGrid(const itk::ImageBase<3> * a, const itk::ImageBase<3> * b);
 
+/** dimension 2: of one plane, written as an image of two dimensions, here and below. */
 void
-WriteImage(const FloatImage * image, const std::string & file);
+WriteImage(const FloatImage * image, const std::string & file, unsigned int dimension = SpaceDimension);
 void
-WriteField(const FieldImage * field, const std::string & file);
+WriteField(const FieldImage * field, const std::string & file, unsigned int dimension = SpaceDimension);
 void
 WriteLabels(const LabelImage * labels, const std::string & file);
 
@@ -70,7 +72,10 @@ RequireWritten(const std::string & file);
 
 /** Of the planes that this rank owns; all ranks make the call. The file is a .nii or a .nii.gz. */
 void
-WriteImage(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator);
+WriteImage(const FloatImage *   image,
+           const std::string &  file,
+           ffdp::Communicator & communicator,
+           unsigned int         dimension = SpaceDimension);
 
 /** Displacements in voxels of a grid (three planar volumes of the planes that this rank owns) as a field in mm,
  * likewise. */
@@ -78,7 +83,8 @@ void
 WriteWarp(const std::vector<float> & warp,
           const FloatImage *         grid,
           const std::string &        file,
-          ffdp::Communicator &       communicator);
+          ffdp::Communicator &       communicator,
+          unsigned int               dimension = SpaceDimension);
 
 bool
 EndsWith(const std::string & text, const std::string & end);

@@ -59,6 +59,39 @@ PlanesOf(const itk::ImageBase<3> * image)
   return { region.GetIndex(2), region.GetIndex(2) + std::int64_t(region.GetSize(2)) };
 }
 
+/** An image without voxels with the grid of another, of two dimensions or three: of a third axis that only one has, one
+ * voxel in its default place. */
+template <typename TImage, unsigned int VDimension>
+typename TImage::Pointer
+CopyGrid(const itk::ImageBase<VDimension> * from)
+{
+  constexpr unsigned int         Axes = VDimension < TImage::ImageDimension ? VDimension : TImage::ImageDimension;
+  typename TImage::SizeType      size;
+  typename TImage::SpacingType   spacing;
+  typename TImage::PointType     origin;
+  typename TImage::DirectionType direction;
+  size.Fill(1);
+  spacing.Fill(1);
+  origin.Fill(0);
+  direction.SetIdentity();
+  for (unsigned int i = 0; i < Axes; ++i)
+  {
+    size[i] = from->GetLargestPossibleRegion().GetSize(i);
+    spacing[i] = from->GetSpacing()[i];
+    origin[i] = from->GetOrigin()[i];
+    for (unsigned int j = 0; j < Axes; ++j)
+    {
+      direction[i][j] = from->GetDirection()[i][j];
+    }
+  }
+  auto image = TImage::New();
+  image->SetRegions(size);
+  image->SetSpacing(spacing);
+  image->SetOrigin(origin);
+  image->SetDirection(direction);
+  return image;
+}
+
 /** An image with the geometry of a grid and room for the planes that this rank owns, which may be none. */
 template <typename TImage>
 typename TImage::Pointer

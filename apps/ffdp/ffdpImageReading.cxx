@@ -38,16 +38,19 @@ struct OpenImage
   std::unique_ptr<PlaneSource> planes;
 };
 
+/** components: 1, or 3 for a displacement field, which may have two dimensions and two of them. */
 OpenImage
 Open(const std::string & file, const std::string & what, unsigned int components)
 {
   const auto io = ReadImageHeader(file, what);
-  if (io->GetNumberOfComponents() != components)
+  if (components != 1)
   {
-    throw CommandError(what + " '" + file + "' " +
-                       (components == 1 ? "has " + std::to_string(io->GetNumberOfComponents()) +
-                                            " values per voxel; a scalar image is needed"
-                                        : "does not have three values per voxel"));
+    ReadFieldDimension(file);
+  }
+  else if (io->GetNumberOfComponents() != 1)
+  {
+    throw CommandError(what + " '" + file + "' has " + std::to_string(io->GetNumberOfComponents()) +
+                       " values per voxel; a scalar image is needed");
   }
   OpenImage image;
   image.grid = GridOf(*io, file, what);
@@ -85,7 +88,7 @@ RequireEqualFiles(ffdp::Communicator & communicator,
   }
 }
 
-/** The planes that this rank owns of an image with TImage's number of values per voxel. */
+/** The planes that this rank owns of an image with TImage's number of values per voxel; those that it lacks are 0. */
 template <typename TImage>
 typename TImage::Pointer
 ReadOwnPlanes(const std::string & file, const std::string & what, ffdp::Communicator & communicator)
@@ -100,7 +103,11 @@ ReadOwnPlanes(const std::string & file, const std::string & what, ffdp::Communic
   const std::int64_t firstPlane = PlanesOf(image).first;
   const std::int64_t together = opened.planes->ValuesPerVoxel(); // of the values of a voxel, side by side in the file
   auto * const       values = reinterpret_cast<float *>(image->GetBufferPointer());
-  bool               finite = true;
+  if (together * opened.planes->Volumes() < Components)
+  {
+    std::fill_n(values, Components * std::int64_t(image->GetBufferedRegion().GetNumberOfPixels()), 0.0f);
+  }
+  bool finite = true;
   DeliverPlanes(
     communicator, *opened.planes, size, [&](int volume, const ffdp::PlaneRange & planes, const float * from) {
       const std::int64_t voxels = (planes.end - planes.first) * size.x * size.y;

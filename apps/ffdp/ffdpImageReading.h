@@ -51,7 +51,7 @@ ReadMask(const std::string &  file,
 FloatImage::Pointer
 ReadMask(const std::string & file, const std::string & what, const FloatImage * image);
 
-/** Displacements in mm. */
+/** Displacements in mm; of a field of two dimensions those along z are 0. */
 FieldImage::Pointer
 ReadField(const std::string & file, ffdp::Communicator & communicator);
 FieldImage::Pointer

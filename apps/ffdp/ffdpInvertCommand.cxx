@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpTransformWriting.h"
 
 #include <cmath>
 #include <cstdio>
@@ -84,11 +85,13 @@ RunInvert(const Options & options)
       throw CommandError("the inverse of '" + file + "' is not written as a field: write a file of the same kind" +
                          ", and make a field of it with ffdp compose");
     }
-    WriteField(InvertAndTell(ReadField(file), file), options.output);
+    const unsigned int dimension = ReadFieldDimension(file).Dimension();
+    WriteField(InvertAndTell(ReadField(file), file), options.output, dimension);
     return;
   }
   RequireWritableFile(options.output);
-  const auto transform = ReadTransforms({ file });
+  const TransformList list = ReadTransforms({ file });
+  const auto &        transform = list.transform;
   RequireHolds(transform, options.output);
   auto inverse = CompositeType::New();
   // what is applied last is undone first, and a composite applies what was added last first
@@ -96,7 +99,7 @@ RunInvert(const Options & options)
   {
     inverse->AddTransform(InvertOne(transform->GetNthTransformConstPointer(n), file));
   }
-  WriteTransforms(inverse, options.output);
+  WriteTransforms(inverse, options.output, list.file.Dimension());
 }
 
 } // namespace

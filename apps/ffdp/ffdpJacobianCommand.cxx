@@ -38,7 +38,7 @@ struct Options
 
 /** A field on its own grid is taken as it is; anything else is sampled on the grid of the reference. */
 FieldImage::Pointer
-ReadDisplacements(const Options & options)
+ReadDisplacements(const Options & options, unsigned int & dimension)
 {
   if (options.reference.empty())
   {
@@ -46,11 +46,15 @@ ReadDisplacements(const Options & options)
     {
       throw CommandError("only one displacement field has a grid of its own: give --reference");
     }
+    dimension = ReadFieldDimension(options.transforms.front()).Dimension();
     return ReadField(options.transforms.front());
   }
   const auto grid = ReadGrid(options.reference, "reference image");
-  const auto transform = ReadTransforms(options.transforms);
-  return SampleTransform(transform, grid);
+  const auto file = ReadDimension(options.reference, "reference image");
+  const auto list = ReadTransforms(options.transforms);
+  RequireOneDimension(list.file, file);
+  dimension = file.Dimension();
+  return SampleTransform(list.transform, grid);
 }
 
 void
@@ -68,8 +72,9 @@ void
 RunJacobian(const Options & options)
 {
   RequireWritableImage(options.output);
+  unsigned int       dimension = SpaceDimension;
   const auto         map = FloatImage::New();
-  const FieldMeasure measure = MeasureField(ReadDisplacements(options), map);
+  const FieldMeasure measure = MeasureField(ReadDisplacements(options, dimension), map);
   std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels\n",
               measure.smallestJacobian,
               measure.largestJacobian,
@@ -85,7 +90,7 @@ RunJacobian(const Options & options)
                 << " voxels have no logarithm and are written as not a number\n";
     }
   }
-  WriteImage(map, options.output);
+  WriteImage(map, options.output, dimension);
 }
 
 } // namespace

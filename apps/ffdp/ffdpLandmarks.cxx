@@ -22,8 +22,28 @@
 #include <algorithm>
 #include <numeric>
 
+std::array<double, 3>
+MovePoint(const TransformList & transforms, std::array<double, 3> point)
+{
+  CompositeType::InputPointType from(point.data());
+  const bool                    planar = transforms.file.dimension == PlaneDimension;
+  from[2] = planar ? 0 : from[2]; // where fields of the plane are
+  const auto moved = transforms.transform->TransformPoint(from);
+  std::copy_n(moved.GetDataPointer(), planar ? 2 : 3, point.begin());
+  return point;
+}
+
+void
+RequireFits(const TransformList & transforms, const PointTable & table, const std::string & points)
+{
+  if (table.dimension == PlaneDimension)
+  {
+    RequireOneDimension({ points, PlaneDimension }, transforms.file);
+  }
+}
+
 LandmarkErrors
-CompareLandmarks(const PointTable & fixed, const PointTable & moving, const CompositeType * transform)
+CompareLandmarks(const PointTable & fixed, const PointTable & moving, const TransformList & transforms)
 {
   if (fixed.rows.size() != moving.rows.size())
   {
@@ -33,8 +53,8 @@ CompareLandmarks(const PointTable & fixed, const PointTable & moving, const Comp
   LandmarkErrors result;
   for (std::size_t i = 0; i < fixed.rows.size(); ++i)
   {
-    const CompositeType::InputPointType from(fixed.rows[i].point.data()), to(moving.rows[i].point.data());
-    result.errors.push_back(transform->TransformPoint(from).EuclideanDistanceTo(to));
+    const CompositeType::InputPointType moved(MovePoint(transforms, fixed.rows[i].point).data());
+    result.errors.push_back(moved.EuclideanDistanceTo(CompositeType::InputPointType(moving.rows[i].point.data())));
   }
   std::vector<double> sorted = result.errors;
   std::sort(sorted.begin(), sorted.end());

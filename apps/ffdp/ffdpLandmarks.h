@@ -30,9 +30,18 @@ struct LandmarkErrors
   double              largest = 0;
 };
 
-/** Moves the fixed points by the transform, from the fixed to the moving space, and compares them with the moving ones,
- * row by row. Throws CommandError unless there are as many. */
+/** A point where transforms take it. Those of the plane leave z alone, whatever it is. */
+std::array<double, 3>
+MovePoint(const TransformList & transforms, std::array<double, 3> point);
+
+/** Throws CommandError if points are of two dimensions and transforms of three. The reverse is allowed, as ANTs' tables
+ * have a z for points of the plane, too. `points` names them, like "file of points 'a.csv'". */
+void
+RequireFits(const TransformList & transforms, const PointTable & table, const std::string & points);
+
+/** Moves the fixed points by the transforms, from the fixed to the moving space, and compares them with the moving
+ * ones, row by row. Throws CommandError unless there are as many. */
 LandmarkErrors
-CompareLandmarks(const PointTable & fixed, const PointTable & moving, const CompositeType * transform);
+CompareLandmarks(const PointTable & fixed, const PointTable & moving, const TransformList & transforms);
 
 #endif

@@ -50,23 +50,21 @@ struct FileRemoval
   const std::string name;
 };
 
-/** The header of a file of pixels like TImage's with the geometry of `grid`: ITK writes a tiny image in the same
- * place, and gets its size corrected. */
+/** The header of a file of pixels and dimension like TImage's with the geometry of `grid`: ITK writes a tiny image in
+ * the same place, and gets its size corrected. */
 template <typename TImage>
 std::string
 MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
 {
   RequireNiftiSize(grid, "'" + file + "' cannot be written: it");
+  constexpr unsigned int    Dimension = TImage::ImageDimension;
   const auto                size = grid->GetLargestPossibleRegion().GetSize();
   typename TImage::SizeType tinySize;
-  for (unsigned int axis = 0; axis < 3; ++axis)
+  for (unsigned int axis = 0; axis < Dimension; ++axis)
   {
     tinySize[axis] = std::min<itk::SizeValueType>(size[axis], 2);
   }
-  auto tiny = TImage::New();
-  tiny->SetOrigin(grid->GetOrigin());
-  tiny->SetSpacing(grid->GetSpacing());
-  tiny->SetDirection(grid->GetDirection());
+  const auto tiny = CopyGrid<TImage>(grid);
   tiny->SetRegions(tinySize);
   tiny->Allocate(true);
   const std::string    name = file + ".header.nii";
@@ -87,7 +85,7 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   {
     throw CommandError("'" + file + "' cannot be written: no header could be made for it");
   }
-  for (unsigned int axis = 0; axis < 3; ++axis)
+  for (unsigned int axis = 0; axis < Dimension; ++axis)
   {
     const auto n = std::int16_t(size[axis]);
     std::memcpy(&header[SizesAt + 2 * (axis + 1)], &n, sizeof(n));
@@ -95,7 +93,8 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   return header;
 }
 
-/** TImage: an image of such pixels. value(component, i) is that of voxel i of the planes that this rank owns. */
+/** TImage: an image of such pixels and of that dimension. value(component, i) is that of voxel i of the planes that
+ * this rank owns. */
 template <typename TImage, typename TValue>
 void
 WriteValues(const itk::ImageBase<3> * grid,
@@ -118,26 +117,44 @@ WriteValues(const itk::ImageBase<3> * grid,
                         : WriteInPlace(communicator, header, floats, file);
 }
 
+/** Displacements: as many components as dimensions. */
+template <typename TValue>
+void
+WriteVectors(const itk::ImageBase<3> * grid,
+             const std::string &       file,
+             ffdp::Communicator &      communicator,
+             unsigned int              dimension,
+             const TValue &            value)
+{
+  dimension == PlaneDimension ? WriteValues<itk::Image<itk::Vector<float, 2>, 2>>(grid, file, communicator, value)
+                              : WriteValues<FieldImage>(grid, file, communicator, value);
+}
+
 } // namespace
 
 void
-WriteNifti(const FloatImage * image, const std::string & file, ffdp::Communicator & communicator)
+WriteNifti(const FloatImage *   image,
+           const std::string &  file,
+           ffdp::Communicator & communicator,
+           unsigned int         dimension)
 {
   const float * voxels = image->GetBufferPointer();
-  WriteValues<FloatImage>(image, file, communicator, [voxels](int, std::int64_t i) { return voxels[i]; });
+  const auto    value = [voxels](int, std::int64_t i) { return voxels[i]; };
+  dimension == PlaneDimension ? WriteValues<itk::Image<float, 2>>(image, file, communicator, value)
+                                 : WriteValues<FloatImage>(image, file, communicator, value);
 }
 
 void
-WriteNifti(const FloatImage * image, const std::string & file)
+WriteNifti(const FloatImage * image, const std::string & file, unsigned int dimension)
 {
-  WriteNifti(image, file, *ffdp::MakeSelfCommunicator());
+  WriteNifti(image, file, *ffdp::MakeSelfCommunicator(), dimension);
 }
 
 void
-WriteNifti(const FieldImage * field, const std::string & file)
+WriteNifti(const FieldImage * field, const std::string & file, unsigned int dimension)
 {
   const auto * vectors = field->GetBufferPointer();
-  WriteValues<FieldImage>(field, file, *ffdp::MakeSelfCommunicator(), [vectors](int component, std::int64_t i) {
+  WriteVectors(field, file, *ffdp::MakeSelfCommunicator(), dimension, [vectors](int component, std::int64_t i) {
     return vectors[i][static_cast<unsigned int>(component)];
   });
 }
@@ -146,13 +163,14 @@ void
 WriteNiftiWarp(const std::vector<float> & warp,
                const itk::ImageBase<3> *  grid,
                const std::string &        file,
-               ffdp::Communicator &       communicator)
+               ffdp::Communicator &       communicator,
+               unsigned int               dimension)
 {
   const ffdp::AffineMap toMm = IndexToPhysical(grid);
   const float * const   x = warp.data();
   const float * const   y = x + warp.size() / 3;
   const float * const   z = y + warp.size() / 3;
-  WriteValues<FieldImage>(grid, file, communicator, [&](int component, std::int64_t i) {
+  WriteVectors(grid, file, communicator, dimension, [&](int component, std::int64_t i) {
     const double * row = toMm.matrix + 3 * component;
     return float(row[0] * x[i] + row[1] * y[i] + row[2] * z[i]);
   });

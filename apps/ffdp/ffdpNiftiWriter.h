@@ -19,6 +19,7 @@
 #define ffdpNiftiWriter_h
 
 #include "ffdpCommunicator.h"
+#include "ffdpDimension.h"
 
 #include "itkImage.h"
 #include "itkVector.h"
@@ -32,21 +33,29 @@
  * All ranks make these calls, each with the planes that it owns (see ffdp::Partition), and the file has the same bytes
  * for any number of them. Planes of a .nii.gz go to rank 0 in the order of the file, a few megabytes at a time; each
  * rank writes its own planes of a .nii in place. Where one rank cannot write, all throw CommandError. Without a
- * communicator: all planes. */
+ * communicator: all planes.
+ *
+ * dimension 2: the image has one plane, and is written as ITK writes one of two dimensions; of vectors, x and y. */
 void
-WriteNifti(const itk::Image<float, 3> * image, const std::string & file, ffdp::Communicator & communicator);
+WriteNifti(const itk::Image<float, 3> * image,
+           const std::string &          file,
+           ffdp::Communicator &         communicator,
+           unsigned int                 dimension = SpaceDimension);
 void
-WriteNifti(const itk::Image<float, 3> * image, const std::string & file);
+WriteNifti(const itk::Image<float, 3> * image, const std::string & file, unsigned int dimension = SpaceDimension);
 
 void
-WriteNifti(const itk::Image<itk::Vector<float, 3>, 3> * field, const std::string & file);
+WriteNifti(const itk::Image<itk::Vector<float, 3>, 3> * field,
+           const std::string &                          file,
+           unsigned int                                 dimension = SpaceDimension);
 
 /** Displacements in voxels of a grid (three planar volumes of the planes that this rank owns) as a field in mm. */
 void
 WriteNiftiWarp(const std::vector<float> & warp,
                const itk::ImageBase<3> *  grid,
                const std::string &        file,
-               ffdp::Communicator &       communicator);
+               ffdp::Communicator &       communicator,
+               unsigned int               dimension = SpaceDimension);
 
 /** Throws CommandError for an image with more voxels along an axis than a NIfTI file can say; `what` names it. */
 void

@@ -66,11 +66,11 @@ ParseNumber(const std::string & cell, double & number)
   return result.ec == std::errc() && result.ptr == end && std::isfinite(number);
 }
 
-/** Where x, y and z are, if a header names them. */
+/** Where x, y and z, or x and y, are, if a header names them. */
 void
-FindColumns(const std::vector<std::string> & names, std::array<std::size_t, 3> & columns)
+FindColumns(const std::vector<std::string> & names, PointTable & table)
 {
-  std::array<std::size_t, 3> found;
+  std::array<std::size_t, 3> found = table.columns;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     const auto name = std::find_if(names.begin(), names.end(), [&](const std::string & cell) {
@@ -79,19 +79,23 @@ FindColumns(const std::vector<std::string> & names, std::array<std::size_t, 3> &
     });
     if (name == names.end())
     {
+      table.dimension = axis == 2 ? 2 : table.dimension;
+      table.columns = axis == 2 ? found : table.columns;
       return;
     }
     found[axis] = std::size_t(name - names.begin());
   }
-  columns = found;
+  table.dimension = 3;
+  table.columns = found;
 }
 
 bool
-ParsePoint(const std::array<std::size_t, 3> & columns, PointTable::Row & row)
+ParsePoint(const PointTable & table, PointTable::Row & row)
 {
-  for (std::size_t axis = 0; axis < 3; ++axis)
+  for (std::size_t axis = 0; axis < table.dimension; ++axis)
   {
-    if (columns[axis] >= row.cells.size() || !ParseNumber(row.cells[columns[axis]], row.point[axis]))
+    const std::size_t column = table.columns[axis];
+    if (column >= row.cells.size() || !ParseNumber(row.cells[column], row.point[axis]))
     {
       return false;
     }
@@ -120,19 +124,23 @@ ReadPoints(const std::string & file, const std::string & what)
       continue;
     }
     PointTable::Row row{ SplitCells(line), {} };
-    if (ParsePoint(table.columns, row))
+    if (first && row.cells.size() == 2)
+    {
+      table.dimension = 2;
+    }
+    if (ParsePoint(table, row))
     {
       table.rows.push_back(row);
     }
     else if (double ignored; first && !ParseNumber(row.cells[0], ignored))
     {
       table.header = line;
-      FindColumns(row.cells, table.columns);
+      FindColumns(row.cells, table);
     }
     else
     {
-      throw CommandError(what + " '" + file + "', line " + std::to_string(number) +
-                         ": not of the form x,y,z with finite numbers");
+      throw CommandError(what + " '" + file + "', line " + std::to_string(number) + ": not of the form " +
+                         (table.dimension == 2 ? "x,y" : "x,y,z") + " with finite numbers");
     }
     first = false;
   }
@@ -155,13 +163,14 @@ WritePoints(const PointTable & table, const std::string & file)
   {
     for (std::size_t column = 0; column < row.cells.size(); ++column)
     {
-      const auto axis = std::find(table.columns.begin(), table.columns.end(), column);
+      const auto end = table.columns.begin() + table.dimension;
+      const auto axis = std::find(table.columns.begin(), end, column);
       char       number[32];
-      if (axis != table.columns.end())
+      if (axis != end)
       {
         std::snprintf(number, sizeof(number), "%.10g", row.point[std::size_t(axis - table.columns.begin())]);
       }
-      out << (column > 0 ? "," : "") << (axis != table.columns.end() ? number : row.cells[column]);
+      out << (column > 0 ? "," : "") << (axis != end ? number : row.cells[column]);
     }
     out << "\n";
   }

@@ -23,7 +23,8 @@
 #include <vector>
 
 /** Points in mm (LPS) as antsApplyTransformsToPoints takes them: one per line, columns separated by commas, a first
- * line with their names (x,y,z,t,label,comment). Without names, the first three columns are x, y and z. */
+ * line with their names (x,y,z,t,label,comment). Without names, the first three columns are x, y and z. Where there is
+ * no z, points are of the plane, at z = 0. */
 struct PointTable
 {
   struct Row
@@ -32,7 +33,8 @@ struct PointTable
     std::array<double, 3>    point;
   };
 
-  std::string                header; ///< empty: the file has none
+  unsigned int               dimension = 3; ///< 2: x and y alone
+  std::string                header;        ///< empty: the file has none
   std::array<std::size_t, 3> columns{ { 0, 1, 2 } };
   std::vector<Row>           rows;
 };

@@ -23,6 +23,7 @@
 #include "ffdpImageGrid.h"
 #include "ffdpPlaneSource.h"
 #include "ffdpRegisterInputs.h"
+#include "ffdpRegisterStart.h"
 
 #include "ffdpCudaBackend.h"
 #include "ffdpPartition.h"
@@ -44,8 +45,11 @@ constexpr double MpiBytes = 10e6; ///< of MPI, on each rank
 constexpr double CompressionBytes = 33e6;
 
 /** Of a voxel of a composite transform while it is written: floats as they are gathered and as a field, doubles that
- * the transform holds and that it is written from. */
-constexpr double CompositeBytes = 12 + 12 + 24 + 24;
+ * the transform holds. */
+constexpr double CompositeBytes = 12 + 12 + 24;
+
+/** The same of one to start from, while ITK reads it: doubles of the file, as parameters and of the transform. */
+constexpr double StartCompositeBytes = 24 + 24 + 24;
 
 /** Voxels of the planes that the rank with the most of them owns. */
 double
@@ -120,6 +124,7 @@ Gigabytes(double bytes)
 RegistrationProblem
 DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks)
 {
+  RequireOneDimension(options, list.pairs);
   RegistrationProblem problem;
   FileSizes           files(ranks);
   const MaskNames     masks = FindMasks(options);
@@ -148,6 +153,11 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   problem.estimate = ffdp::EstimateRegistration(problem.pairs, fromWarp, list.stages, options.threads, ranks, device);
   problem.deviceBytes = device.cuda ? files.inMemory + problem.estimate.peakBytes : 0;
   const double fixedVoxels = MostVoxels(problem.pairs.front().fixedSize, ranks);
+  if (fromWarp && FindStartWarp(options).empty())
+  {
+    files.whileReading = std::max(
+      files.whileReading, files.inMemory + StartCompositeBytes * double(problem.pairs.front().fixedSize.Voxels()));
+  }
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
   // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving
   // grid, and the warped fixed image; and what is being compressed.

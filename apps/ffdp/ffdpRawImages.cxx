@@ -23,6 +23,7 @@
 
 #include "itkImageIOFactory.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace
@@ -85,6 +86,7 @@ ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
     image.volumeSpacing = io->GetSpacing(3);
     image.volumeOrigin = io->GetOrigin(3);
   }
+  image.dimension = DimensionOf(*io);
   image.component = io->GetComponentType();
   image.pixel = io->GetPixelType();
   image.components = int(io->GetNumberOfComponents());
@@ -128,7 +130,7 @@ WriteRawImage(const RawImage & image, const std::string & file)
     {
       throw CommandError("'" + file + "' does not end like an image that can be written here");
     }
-    const unsigned int dimensions = image.volumes > 1 ? 4 : 3;
+    const unsigned int dimensions = image.volumes > 1 ? 4 : image.dimension;
     io->SetNumberOfDimensions(dimensions);
     for (unsigned int axis = 0; axis < dimensions; ++axis)
     {
@@ -142,7 +144,7 @@ WriteRawImage(const RawImage & image, const std::string & file)
       }
       else
       {
-        for (unsigned int i = 0; i < 3; ++i)
+        for (unsigned int i = 0; i < std::min(dimensions, SpaceDimension); ++i)
         {
           direction[i] = image.grid->GetDirection()[i][axis];
         }

@@ -27,6 +27,7 @@
 /** Type of numbers, values per voxel, one volume or a series of them. */
 struct RawImageKind
 {
+  unsigned int         dimension = SpaceDimension; ///< of a volume; 2: it has one plane
   itk::SizeValueType   volumes = 1;
   double               volumeSpacing = 1; ///< along the fourth axis
   double               volumeOrigin = 0;
@@ -60,7 +61,7 @@ ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 RawImage
 MakeRawImage(const RawImageKind & kind, const itk::ImageBase<3> * grid);
 
-/** Written as a 3-D image, or a 4-D one if there are several volumes. */
+/** Written as a 2-D or 3-D image, or a 4-D one if there are several volumes. */
 void
 WriteRawImage(const RawImage & image, const std::string & file);
 

@@ -130,6 +130,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
 {
   const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
+  RequireOneDimension(options, list.pairs);
   for (const ImageNames & names : list.pairs)
   {
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
@@ -171,7 +172,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   if (options.composite && result.hasWarp && ranks.Size() > 1)
   {
     result.notes.emplace_back(
-      "--composite: rank 0 held each whole warp, and what ITK makes of it, to write it: six times the warp");
+      "--composite: rank 0 held each whole warp, and what ITK makes of it, to write it: four times the warp");
   }
   ReportFacts facts{ list, result, log->Iterations(), secondsReading, watch.Lap(), 0, 0, ranks.Size() };
 

@@ -19,21 +19,14 @@
 
 #include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
-#include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
+#include "ffdpRegisterStart.h"
 #include "ffdpStageText.h"
-#include "ffdpTransformFiles.h"
 
-#include <algorithm>
-#include <limits>
 #include <map>
 
 namespace
 {
-
-using Point = std::array<double, 3>;
-
-const char * const StartOption = "--initial-moving-transform";
 
 /** Each file is read once, however many pairs it is in. */
 class ImageShelf
@@ -117,195 +110,6 @@ ReadMasks(const RegisterOptions & options, ffdp::Communicator & communicator, Re
   }
 }
 
-Point
-PhysicalOf(const FloatImage * image, const Point & index)
-{
-  return PlaceImage(image).indexToPhysical(index);
-}
-
-Point
-MiddleOf(const FloatImage * image)
-{
-  const ffdp::Extent size = ExtentOf(image);
-  return PhysicalOf(image, { { 0.5 * double(size.x - 1), 0.5 * double(size.y - 1), 0.5 * double(size.z - 1) } });
-}
-
-/** Of the intensities above the smallest. Sums per plane are added in the order of planes, for any number of ranks. */
-Point
-CenterOfMass(const FloatImage * image, ffdp::Communicator & communicator)
-{
-  const auto    voxels = PlaceImage(image).voxels;
-  const float * begin = voxels.data;
-  const float * end = begin + voxels.planes * voxels.planeStride;
-  double smallest = begin < end ? -double(*std::min_element(begin, end)) : -std::numeric_limits<double>::infinity();
-  communicator.Maximum(&smallest, 1);
-  smallest = -smallest;
-  std::vector<double> planeSums; // mass and the three moments of each
-  for (std::int64_t z = voxels.firstPlane; z < voxels.EndPlane(); ++z)
-  {
-    double mass = 0, moment[2] = { 0, 0 };
-    for (std::int64_t y = 0; y < voxels.domain.y; ++y)
-    {
-      const float * row = voxels.Row(y, z);
-      double        rowMass = 0, rowMoment = 0;
-      for (std::int64_t x = 0; x < voxels.domain.x; ++x)
-      {
-        const double weight = double(row[x]) - smallest;
-        rowMass += weight;
-        rowMoment += weight * double(x);
-      }
-      mass += rowMass;
-      moment[0] += rowMoment;
-      moment[1] += rowMass * double(y);
-    }
-    planeSums.insert(planeSums.end(), { mass, moment[0], moment[1], mass * double(z) });
-  }
-  double                    sum[4] = { 0, 0, 0, 0 };
-  const std::vector<double> all = communicator.Gather(planeSums);
-  for (std::size_t i = 0; i < all.size(); ++i)
-  {
-    sum[i % 4] += all[i];
-  }
-  return PhysicalOf(image, { { sum[1] / sum[0], sum[2] / sum[0], sum[3] / sum[0] } });
-}
-
-/** The shift that brings a place of the fixed image to that of the moving one: ANTs' 0 middles, 1 centers of mass, 2
- * origins. */
-ffdp::AffineMap
-AlignPlaces(const Source &       source,
-            const std::string &  which,
-            const FloatImage *   fixed,
-            const FloatImage *   moving,
-            ffdp::Communicator & communicator)
-{
-  const auto place = [&](const FloatImage * image) {
-    return which == "0"   ? MiddleOf(image)
-           : which == "1" ? CenterOfMass(image, communicator)
-                          : PhysicalOf(image, { { 0, 0, 0 } });
-  };
-  if (which != "0" && which != "1" && which != "2")
-  {
-    source.Refuse("the last number is 0 (middles of the images), 1 (centers of mass) or 2 (origins)");
-  }
-  const Point     from = place(fixed), to = place(moving);
-  ffdp::AffineMap map;
-  for (int i = 0; i < 3; ++i)
-  {
-    map.offset[i] = to[std::size_t(i)] - from[std::size_t(i)];
-  }
-  return map;
-}
-
-/** Rank 0 reads the file, for all. */
-ffdp::AffineMap
-ReadLinearForAll(const std::string & file, ffdp::Communicator & communicator)
-{
-  ffdp::AffineMap     map;
-  std::vector<double> numbers;
-  DoOnFirst(communicator, [&] {
-    map = ReadLinear(file);
-    numbers.assign(map.matrix, map.matrix + 9);
-    numbers.insert(numbers.end(), map.offset, map.offset + 3);
-  });
-  numbers = communicator.Gather(numbers);
-  std::copy_n(numbers.begin(), 9, map.matrix);
-  std::copy_n(numbers.begin() + 9, 3, map.offset);
-  return map;
-}
-
-/** FILE, [FILE,1] for its inverse, [FIXED,MOVING,0|1|2] or [0|1|2]. */
-ffdp::AffineMap
-ReadLinearStart(const Source & source, ffdp::Communicator & communicator, RegisterInputs & inputs)
-{
-  if (source.text.front() != '[')
-  {
-    return ReadLinearForAll(source.text, communicator);
-  }
-  const Words fields = SplitList(source.text);
-  if (fields.size() == 1)
-  {
-    return AlignPlaces(source, fields[0], inputs.fixed, inputs.moving, communicator);
-  }
-  if (fields.size() == 3)
-  {
-    const auto fixed = ReadImage(fields[0], "fixed image", communicator);
-    const auto moving = ReadImage(fields[1], "moving image", communicator);
-    return AlignPlaces(source, fields[2], fixed, moving, communicator);
-  }
-  if (fields.size() != 2 || (fields[1] != "0" && fields[1] != "1"))
-  {
-    source.Refuse("is not of the form FILE, [FILE,1] or [FIXED,MOVING,1]");
-  }
-  const ffdp::AffineMap map = ReadLinearForAll(fields[0], communicator);
-  return fields[1] == "1" ? map.Inverse() : map;
-}
-
-bool
-IsWarp(const std::string & file)
-{
-  for (const char * end : { ".nii", ".nii.gz", ".mha", ".mhd", ".nrrd" })
-  {
-    if (EndsWith(file, end))
-    {
-      return true;
-    }
-  }
-  return false;
-}
-
-/** From a field in mm to planar displacements in voxels. */
-void
-ReadStartWarp(const std::string & file, ffdp::Communicator & communicator, RegisterInputs & inputs)
-{
-  const auto field = ReadField(file, communicator);
-  if (!AreOnOneGrid(field, inputs.fixed))
-  {
-    throw CommandError("displacement field '" + file + "' is not on the grid of the fixed image");
-  }
-  const ffdp::PlacedImage fixed = PlaceImage(inputs.fixed);
-  const ffdp::AffineMap   toVoxels = fixed.indexToPhysical.Inverse();
-  const auto              count = std::size_t(fixed.voxels.planes * fixed.voxels.planeStride);
-  inputs.startWarp.resize(std::max<std::size_t>(1, 3 * count)); // a rank without planes has a warp all the same
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    const auto & v = field->GetBufferPointer()[i];
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      const double * row = toVoxels.matrix + 3 * c;
-      inputs.startWarp[c * count + i] = float(row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
-    }
-  }
-  const float * const u = inputs.startWarp.data();
-  inputs.start.warp = ffdp::WarpView<const float>::Planar(
-    u, u + count, u + 2 * count, fixed.voxels.domain, fixed.voxels.firstPlane, fixed.voxels.planes);
-}
-
-/** In the order of `ffdp apply`: what stands first is applied to a point of the fixed image first. */
-void
-ReadStart(const std::vector<std::string> & entries, ffdp::Communicator & communicator, RegisterInputs & inputs)
-{
-  for (std::size_t i = 0; i < entries.size(); ++i)
-  {
-    const Source source{ StartOption, Trim(entries[i]) };
-    if (source.text.empty())
-    {
-      source.Refuse("is empty");
-    }
-    if (!IsWarp(source.text))
-    {
-      inputs.start.affine = ffdp::Compose(ReadLinearStart(source, communicator, inputs), inputs.start.affine);
-    }
-    else if (i > 0)
-    {
-      source.Refuse("a displacement field must come first: it is applied before linear transforms");
-    }
-    else
-    {
-      ReadStartWarp(source.text, communicator, inputs);
-    }
-  }
-}
-
 } // namespace
 
 MaskNames
@@ -330,10 +134,29 @@ FindMasks(const RegisterOptions & options)
   return masks;
 }
 
-bool
-StartsFromWarp(const RegisterOptions & options)
+void
+RequireOneDimension(const RegisterOptions & options, const std::vector<ImageNames> & pairs)
 {
-  return !options.start.empty() && IsWarp(Trim(options.start.front()));
+  const DimensionedFile first = ReadDimension(pairs.front().fixed, "fixed image");
+  for (const ImageNames & names : pairs)
+  {
+    RequireOneDimension(ReadDimension(names.fixed, "fixed image"), first);
+    RequireOneDimension(ReadDimension(names.moving, "moving image"), first);
+  }
+  const MaskNames masks = FindMasks(options);
+  if (!masks.fixed.empty())
+  {
+    RequireOneDimension(ReadDimension(masks.fixed, "fixed mask"), first);
+  }
+  if (!masks.moving.empty())
+  {
+    RequireOneDimension(ReadDimension(masks.moving, "moving mask"), first);
+  }
+  const std::string warp = FindStartWarp(options);
+  if (!warp.empty())
+  {
+    RequireOneDimension(ReadFieldDimension(warp), first);
+  }
 }
 
 RegisterInputs
@@ -342,8 +165,9 @@ ReadRegisterInputs(const RegisterOptions &         options,
                    ffdp::Communicator &            communicator)
 {
   RegisterInputs inputs;
+  DoTogether(communicator, [&] { inputs.file = ReadDimension(pairs.front().fixed, "fixed image"); });
   ReadPairs(pairs, FindMasks(options).moving, communicator, inputs);
   ReadMasks(options, communicator, inputs);
-  ReadStart(options.start, communicator, inputs);
+  ReadStart(options, communicator, inputs);
   return inputs;
 }

@@ -18,6 +18,7 @@
 #ifndef ffdpRegisterInputs_h
 #define ffdpRegisterInputs_h
 
+#include "ffdpDimension.h"
 #include "ffdpImageFiles.h"
 #include "ffdpRegisterOptions.h"
 
@@ -25,6 +26,7 @@
  * this rank owns. */
 struct RegisterInputs
 {
+  DimensionedFile                  file;          ///< the fixed image of the first pair: outputs have its dimension
   FloatImage::Pointer              fixed, moving; ///< of the first pair
   std::vector<ffdp::ImagePair>     pairs;
   ffdp::RegistrationStart          start;
@@ -41,9 +43,10 @@ struct MaskNames
 MaskNames
 FindMasks(const RegisterOptions & options);
 
-/** Whether --initial-moving-transform names a displacement field. */
-bool
-StartsFromWarp(const RegisterOptions & options);
+/** Throws CommandError, from what headers say, if an image, a mask or the warp of the start is of two dimensions and
+ * another of three. */
+void
+RequireOneDimension(const RegisterOptions & options, const std::vector<ImageNames> & pairs);
 
 /** All ranks make the call. */
 RegisterInputs

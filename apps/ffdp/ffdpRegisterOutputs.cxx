@@ -20,7 +20,7 @@
 #include "ffdpAgreement.h"
 #include "ffdpInterruption.h"
 #include "ffdpPartition.h"
-#include "ffdpTransformFiles.h"
+#include "ffdpTransformWriting.h"
 #include "ffdpWarpedImages.h"
 
 #include <algorithm>
@@ -75,6 +75,7 @@ WriteCompositeOnFirst(const ffdp::AffineMap &          map,
                       const std::vector<float> &       warp,
                       const ffdp::RegistrationResult & result,
                       const FloatImage *               fixed,
+                      unsigned int                     dimension,
                       bool                             fieldFirst,
                       const std::string &              file,
                       ffdp::Communicator &             communicator)
@@ -82,7 +83,7 @@ WriteCompositeOnFirst(const ffdp::AffineMap &          map,
   const std::vector<float> whole = result.hasWarp ? GatherWarp(warp, result, communicator) : std::vector<float>();
   DoOnFirst(communicator, [&] {
     const auto field = result.hasWarp ? MakeField(whole, fixed) : FieldImage::Pointer();
-    WriteComposite(MakeComposite(map, field, fieldFirst), file);
+    WriteTransforms(MakeComposite(map, field, fieldFirst), file, dimension);
   });
 }
 
@@ -98,21 +99,24 @@ WriteRegistration(const RegisterOptions &    options,
 {
   const std::string & prefix = options.output;
   const std::string   ending = options.uncompressed ? ".nii" : ".nii.gz";
+  const unsigned int  dimension = inputs.file.Dimension();
   FloatImage * const  fixed = inputs.fixed;
   FloatImage * const  moving = inputs.moving;
-  DoOnFirst(communicator, [&] { WriteLinear(result.affine, prefix + "0GenericAffine.mat"); });
+  DoOnFirst(communicator, [&] { WriteLinear(result.affine, prefix + "0GenericAffine.mat", dimension); });
   for (const bool forward : { true, false })
   {
     const std::string    inverse = forward ? "" : "Inverse";
     std::vector<float> & warp = forward ? result.warp : result.inverseWarp;
     if (result.hasWarp)
     {
-      WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator);
+      WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator, dimension);
       StopIfInterrupted(communicator);
     }
     const auto makeWarped = forward ? WarpMoving : WarpFixed;
-    WriteImage(
-      makeWarped(result, fixed, moving, backend, communicator), prefix + inverse + "Warped" + ending, communicator);
+    WriteImage(makeWarped(result, fixed, moving, backend, communicator),
+               prefix + inverse + "Warped" + ending,
+               communicator,
+               dimension);
     StopIfInterrupted(communicator);
     if (options.composite)
     {
@@ -120,6 +124,7 @@ WriteRegistration(const RegisterOptions &    options,
                             warp,
                             result,
                             fixed,
+                            dimension,
                             forward,
                             prefix + inverse + "Composite.h5",
                             communicator);

@@ -21,7 +21,7 @@
 #include "ffdpLabelPainting.h"
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
-#include "ffdpTransformFiles.h"
+#include "ffdpTransformWriting.h"
 
 #include "itkImageIOFactory.h"
 

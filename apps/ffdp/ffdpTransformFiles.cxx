@@ -21,11 +21,12 @@
 #include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpPlanarTransforms.h"
+#include "ffdpStageText.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkTransformFileReader.h"
-#include "itkTransformFileWriter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,9 +60,11 @@ RequireFinite(const Base * transform, const std::string & file)
   }
 }
 
-/** The transforms of a file, in the order in which a composite holds them. */
-std::vector<Base::Pointer>
-ReadTransformFile(const std::string & file)
+using BasePointers = std::vector<Base::Pointer>;
+
+/** All that is in a file. */
+itk::TransformFileReaderTemplate<double>::Pointer
+LoadTransforms(const std::string & file)
 {
   if (!std::filesystem::exists(file))
   {
@@ -86,16 +89,46 @@ ReadTransformFile(const std::string & file)
                           ? "is not a file of transforms that can be read here"
                           : "cannot be read: " + reason));
   }
-  std::vector<Base::Pointer> found;
+  return reader;
+}
+
+/** A transform of the plane as one of space. */
+Base::Pointer
+Lift(const PlanarTransform * transform, const std::string & file)
+{
+  const auto lifted = LiftTransform(transform);
+  if (!lifted)
+  {
+    throw CommandError("transform '" + file + "' holds a " + transform->GetNameOfClass() +
+                       " of two dimensions, which cannot be read here: make a displacement field of it first");
+  }
+  return lifted;
+}
+
+/** The transforms of a file, in the order in which a composite holds them, and the dimension that all of them have. */
+BasePointers
+ReadTransformFile(const std::string & file, unsigned int & dimension)
+{
+  const auto   reader = LoadTransforms(file);
+  BasePointers found;
+  dimension = 0;
   for (const auto & item : *reader->GetModifiableTransformList())
   {
-    auto * transform = dynamic_cast<Base *>(item.GetPointer());
+    const auto *        planar = dynamic_cast<const PlanarTransform *>(item.GetPointer());
+    const Base::Pointer transform =
+      planar ? Lift(planar, file) : Base::Pointer(dynamic_cast<Base *>(item.GetPointer()));
     if (!transform)
     {
-      throw CommandError("transform '" + file + "' is not one of three dimensions");
+      throw CommandError("transform '" + file + "' is not one of two or three dimensions");
     }
+    const unsigned int own = planar ? PlaneDimension : SpaceDimension;
+    if (dimension != 0 && dimension != own)
+    {
+      throw CommandError("transform '" + file + "' holds transforms of two and of three dimensions");
+    }
+    dimension = own;
     RequireFinite(transform, file);
-    found.emplace_back(transform);
+    found.push_back(transform);
   }
   if (found.empty())
   {
@@ -120,22 +153,47 @@ InverseOf(const Base * transform, const std::string & file)
   return inverse;
 }
 
-/** FILE, [FILE,0] or [FILE,1]: a file and whether its inverse is meant. */
+/** FILE, [FILE,0] or [FILE,1], with spaces anywhere: a file and whether its inverse is meant. */
 std::pair<std::string, bool>
 ParseEntry(const std::string & item)
 {
-  const std::string entry = item.substr(std::min(item.size(), item.find_first_not_of(' ')));
+  const std::string entry = Trim(item);
   if (entry.empty() || entry.front() != '[')
   {
     return { entry, false };
   }
   const auto        comma = entry.rfind(',');
-  const std::string end = comma == std::string::npos ? "" : entry.substr(comma + 1);
-  if (end != "1]" && end != "0]")
+  const std::string end =
+    comma == std::string::npos || entry.back() != ']' ? "" : Trim(entry.substr(comma + 1, entry.size() - comma - 2));
+  if (end != "1" && end != "0")
   {
     throw CommandError("'" + entry + "' is not of the form [FILE,1] or [FILE,0]");
   }
-  return { entry.substr(1, comma - 1), end == "1]" };
+  return { Trim(entry.substr(1, comma - 1)), end == "1" };
+}
+
+/** ANTs' word for no transform at all. */
+bool
+IsIdentity(const std::string & file)
+{
+  return LowerCase(file) == "identity";
+}
+
+/** The transforms that a name stands for, in the order in which a composite holds them. */
+BasePointers
+ReadEntry(const std::string & file, DimensionedFile & found)
+{
+  if (IsIdentity(file))
+  {
+    return { MakeTransform(ffdp::AffineMap()) };
+  }
+  if (IsTransformFile(file))
+  {
+    found.name = "transform '" + file + "'";
+    return ReadTransformFile(file, found.dimension);
+  }
+  found = ReadFieldDimension(file);
+  return { MakeTransform(ReadField(file)) };
 }
 
 } // namespace
@@ -213,35 +271,31 @@ FieldOf(const Base * transform)
   return field;
 }
 
-CompositeType::Pointer
+TransformList
 ReadTransforms(const std::vector<std::string> & list)
 {
-  auto composite = CompositeType::New();
+  TransformList result;
+  result.transform = CompositeType::New();
   // A composite applies to a point what was added to it last first, and the list begins with what comes first.
   for (auto item = list.rbegin(); item != list.rend(); ++item)
   {
-    const auto                 entry = ParseEntry(*item);
-    const std::string &        file = entry.first;
-    std::vector<Base::Pointer> found;
-    if (IsTransformFile(file))
-    {
-      found = ReadTransformFile(file);
-    }
-    else
-    {
-      found.push_back(MakeTransform(ReadField(file)));
-    }
+    const auto          entry = ParseEntry(*item);
+    const std::string & file = entry.first;
+    DimensionedFile     dimensioned;
+    BasePointers        found = ReadEntry(file, dimensioned);
+    RequireOneDimension(dimensioned, result.file);
+    result.file = dimensioned.dimension != 0 ? dimensioned : result.file;
     if (entry.second)
     {
       std::reverse(found.begin(), found.end());
     }
     for (const Base::Pointer & transform : found)
     {
-      composite->AddTransform(entry.second ? InverseOf(transform, file) : transform);
+      result.transform->AddTransform(entry.second ? InverseOf(transform, file) : transform);
     }
   }
-  composite->FlattenTransformQueue();
-  return composite;
+  result.transform->FlattenTransformQueue();
+  return result;
 }
 
 ffdp::AffineMap
@@ -264,44 +318,6 @@ LinearMapOf(const Base * transform)
   return map;
 }
 
-ffdp::AffineMap
-ReadLinear(const std::string & file)
-{
-  ffdp::AffineMap map;
-  for (const Base::Pointer & transform : ReadTransformFile(file))
-  {
-    if (!transform->IsLinear())
-    {
-      throw CommandError("transform '" + file + "' is not linear, so no stage can start from it");
-    }
-    map = ffdp::Compose(map, LinearMapOf(transform));
-  }
-  return map;
-}
-
-namespace
-{
-
-void
-WriteTransform(const itk::TransformBaseTemplate<double> * transform, const std::string & file)
-{
-  WriteAtomically(file, [&](const std::string & name) {
-    auto writer = itk::TransformFileWriterTemplate<double>::New();
-    writer->SetInput(transform);
-    writer->SetFileName(name);
-    writer->SetUseCompression(true);
-    writer->Update();
-  });
-}
-
-} // namespace
-
-void
-WriteLinear(const ffdp::AffineMap & map, const std::string & file)
-{
-  WriteTransform(MakeTransform(map), file);
-}
-
 FieldImage::Pointer
 MakeField(const std::vector<float> & warp, const FloatImage * grid)
 {
@@ -322,35 +338,6 @@ MakeField(const std::vector<float> & warp, const FloatImage * grid)
     }
   }
   return field;
-}
-
-void
-WriteComposite(const CompositeType * composite, const std::string & file)
-{
-  WriteTransform(composite, file);
-}
-
-void
-RequireHolds(const CompositeType * transform, const std::string & file)
-{
-  if (!EndsWith(file, ".h5") && !EndsWith(file, ".hdf5") && !transform->IsLinear())
-  {
-    throw CommandError("'" + file + "' cannot hold a transform that is not linear: write a .h5 file");
-  }
-}
-
-void
-WriteTransforms(const CompositeType * transform, const std::string & file)
-{
-  RequireHolds(transform, file);
-  if (EndsWith(file, ".h5") || EndsWith(file, ".hdf5"))
-  {
-    WriteTransform(transform, file);
-  }
-  else
-  {
-    WriteLinear(LinearMapOf(transform), file);
-  }
 }
 
 CompositeType::Pointer

@@ -18,6 +18,7 @@
 #ifndef ffdpTransformFiles_h
 #define ffdpTransformFiles_h
 
+#include "ffdpDimension.h"
 #include "ffdpImageFiles.h"
 
 #include "itkCompositeTransform.h"
@@ -33,14 +34,18 @@ using TransformType = itk::Transform<double, 3, 3>;
 bool
 IsTransformFile(const std::string & file);
 
-/** Transforms as antsApplyTransforms takes them: the last one is applied first, and [FILE,1] stands for the inverse of
- * a linear one. Image files are displacement fields in mm. The result has no composites within. */
-CompositeType::Pointer
-ReadTransforms(const std::vector<std::string> & list);
+/** Transforms from files as one. */
+struct TransformList
+{
+  CompositeType::Pointer transform; ///< has no composites within
+  DimensionedFile        file;      ///< one of the files: they have one dimension
+};
 
-/** A linear transform from a file. */
-ffdp::AffineMap
-ReadLinear(const std::string & file);
+/** Transforms as antsApplyTransforms takes them: what stands first is applied to a point first, [FILE,1] stands for the
+ * inverse of a linear one, and "identity" for none. Image files are displacement fields in mm. Throws CommandError for
+ * what cannot be read, and for transforms of two and of three dimensions in one list. */
+TransformList
+ReadTransforms(const std::vector<std::string> & list);
 
 /** The map of a transform that is linear. */
 ffdp::AffineMap
@@ -57,10 +62,6 @@ MakeTransform(const ffdp::AffineMap & map);
 TransformType::Pointer
 MakeTransform(const FieldImage * field);
 
-/** An itk::AffineTransform with its center at 0: ANTs' 0GenericAffine.mat, or what the ending of the name says. */
-void
-WriteLinear(const ffdp::AffineMap & map, const std::string & file);
-
 /** Displacements in voxels (three planar volumes) as a field in mm on the grid of an image. */
 FieldImage::Pointer
 MakeField(const std::vector<float> & warp, const FloatImage * grid);
@@ -68,16 +69,5 @@ MakeField(const std::vector<float> & warp, const FloatImage * grid);
 /** A linear map and, if there is one, a field as one transform; fieldFirst: the field is applied before the map. */
 CompositeType::Pointer
 MakeComposite(const ffdp::AffineMap & map, const FieldImage * field, bool fieldFirst);
-
-void
-WriteComposite(const CompositeType * composite, const std::string & file);
-
-/** Throws CommandError unless a file of this name can hold the transform: only .h5 takes what is not linear. */
-void
-RequireHolds(const CompositeType * transform, const std::string & file);
-
-/** A .h5 file with all transforms, or one affine transform for any other ending. */
-void
-WriteTransforms(const CompositeType * transform, const std::string & file);
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
+#include "ffdpImageGrid.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputFiles.h"
 
@@ -43,25 +44,67 @@ RequireFinite(const T * values, std::size_t count, const std::string & file, con
   }
 }
 
+inline void
+CopyPixel(float from, float & to)
+{
+  to = from;
+}
+
+inline void
+CopyPixel(const itk::Vector<float, 3> & from, itk::Vector<float, 2> & to)
+{
+  to[0] = from[0];
+  to[1] = from[1];
+}
+
+/** An image of one plane as one of two dimensions. */
+template <typename TPixel>
+auto
+PlaneOf(const itk::Image<TPixel, 3> * image)
+{
+  using PlanePixel = std::conditional_t<std::is_same_v<TPixel, float>, float, itk::Vector<float, 2>>;
+  const auto plane = CopyGrid<itk::Image<PlanePixel, 2>>(image);
+  plane->Allocate();
+  for (itk::SizeValueType i = 0; i < plane->GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    CopyPixel(image->GetBufferPointer()[i], plane->GetBufferPointer()[i]);
+  }
+  return plane;
+}
+
+/** Through ITK. */
 template <typename TImage>
 void
-WriteVoxels(const TImage * image, const std::string & file)
+WriteByItk(const TImage * image, const std::string & name)
+{
+  auto writer = itk::ImageFileWriter<TImage>::New();
+  writer->SetInput(image);
+  writer->SetFileName(name);
+  writer->UseCompressionOn();
+  writer->Update();
+  RequireWritten(name);
+}
+
+/** dimension 2: an image of one plane is written as one of two dimensions; of vectors, x and y. */
+template <typename TImage>
+void
+WriteVoxels(const TImage * image, const std::string & file, unsigned int dimension = SpaceDimension)
 {
   WriteAtomically(file, [&](const std::string & name) {
     if constexpr (std::is_same_v<TImage, FloatImage> || std::is_same_v<TImage, FieldImage>)
     {
       if (EndsWith(name, ".nii.gz")) // strings of floats do not repeat: there are faster ways than to look for them
       {
-        WriteNifti(image, name);
+        WriteNifti(image, name, dimension);
+        return;
+      }
+      if (dimension == PlaneDimension)
+      {
+        WriteByItk(PlaneOf(image).GetPointer(), name);
         return;
       }
     }
-    auto writer = itk::ImageFileWriter<TImage>::New();
-    writer->SetInput(image);
-    writer->SetFileName(name);
-    writer->UseCompressionOn();
-    writer->Update();
-    RequireWritten(name);
+    WriteByItk(image, name);
   });
 }
 

@@ -158,6 +158,40 @@ TEST(Apply, KeepsTheTypeOfLabels)
   ExpectTypeIsKept<double>(task, 1, itk::IOComponentEnum::DOUBLE);
 }
 
+TEST(Apply, TakesWhatAntsApplyTransformsTakes)
+{
+  const Folder folder("ants-spelling");
+  auto         labels = MakeImage(1, 0.1, 0);
+  std::for_each(labels->GetBufferPointer(),
+                labels->GetBufferPointer() + labels->GetBufferedRegion().GetNumberOfPixels(),
+                [](float & value) { value = std::round(value / 40); });
+  Write(labels, folder / "labels.nii.gz");
+  WriteTransform(MakeAffine(0.1), folder / "a.mat");
+  const auto apply = [&](const std::string & list, const std::string & interpolation) {
+    const Outcome outcome = RunProgram(folder,
+                                       "apply -i " + (folder / "labels.nii.gz") + " -r " + (folder / "labels.nii.gz") +
+                                         " -n " + interpolation + " -o " + (folder / "o.nii") + " -t " + list);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return ReadText(folder / "o.nii");
+  };
+  const std::string affine = folder / "a.mat";
+  const struct
+  {
+    std::string ours, theirs;
+  } names[] = {
+    { "linear", "Linear" }, { "nearest", "NearestNeighbor" }, { "label", "GenericLabel" }, { "label", "genericlabel" }
+  };
+  for (const auto & name : names)
+  {
+    EXPECT_TRUE(apply(affine, name.ours) == apply(affine, name.theirs)) << name.theirs;
+  }
+  EXPECT_TRUE(apply("'[" + affine + ",1]'", "nearest") == apply("'[ " + affine + " , 1 ]'", "nearest"));
+  EXPECT_TRUE(apply(affine + " identity", "nearest") == apply(affine, "nearest"));
+  EXPECT_FALSE(apply("'[" + affine + ", 1]'", "nearest") == apply(affine, "nearest"));
+  apply("identity", "nearest");
+  EXPECT_EQ(MeanDifference(Read(folder / "o.nii"), labels), 0);
+}
+
 TEST(Apply, LabelsBeyondFloatsSurvive)
 {
   const Task task("large");

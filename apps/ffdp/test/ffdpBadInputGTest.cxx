@@ -206,7 +206,6 @@ const std::vector<Case> BrokenTransforms = { { "", "missing.mat", "does not exis
                                              { "", "nan-field.nii.gz", "not a number" },
                                              { "", "nan.txt", "cannot be read" },
                                              { "", "nan.mat", "not a number" },
-                                             { "", "plane.txt", "three dimensions" },
                                              { "", "good.nii.gz", "three values" } };
 
 } // namespace
@@ -222,6 +221,10 @@ TEST(BadInput, TransformsOfImages)
     cases.push_back({ "compose -t " + files.affine + " " + bad + r + to, c.file, c.reason });
     cases.push_back({ "jacobian -t " + bad + r + to, c.file, c.reason });
   }
+  cases.push_back(
+    { "apply -i " + files.good + " -r " + files.good + " -t " + (files / "plane.txt") + " -o " + files.out,
+      "plane.txt",
+      "three dimensions" });
   const std::string apply = "apply -i " + files.good + " -r " + files.good + " -o " + files.out + " -t ";
   cases.push_back({ apply + "'[" + files.affine + ",2]'", "good.mat", "form" });
   cases.push_back({ apply + "'[" + files.field + ",1]'", "field.nii.gz", "not linear" });
@@ -362,5 +365,36 @@ TEST(BadInput, AFullDiskLeavesNothingBehind)
     const std::string errors = ReadText(files / "stderr");
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << command << "\n" << errors;
     EXPECT_NE(errors.find(disk + "/o."), std::string::npos) << command << "\n" << errors;
+  }
+}
+
+TEST(BadInput, AFullDiskKeepsTheTransformThatWasThere)
+{
+  const Files       files("full-linear");
+  const std::string disk = files / "disk";
+  fs::create_directories(disk);
+  const auto onSmallDisk = [&](const std::string & command) {
+    return "unshare -rm sh -c 'mount -t tmpfs -o size=32k none " + disk + " && { " + command + "; }' >" +
+           (files / "stdout") + " 2>" + (files / "stderr");
+  };
+  if (std::system(onSmallDisk("true").c_str()) != 0)
+  {
+    GTEST_SKIP() << "a small disk cannot be mounted here";
+  }
+  for (const std::string name : { "/o.mat", "/o.txt", "/o.tfm", "/o.h5" })
+  {
+    for (const std::string command : { "compose", "invert" })
+    {
+      const std::string fill =
+        "echo old >" + disk + name + "; head -c 40000 /dev/zero >" + disk + "/rest 2>/dev/null; ";
+      const std::string run = std::string(FFDP_PROGRAM) + " " + command + " -t " + files.affine + " -o " + disk + name;
+      const int         status =
+        std::system(onSmallDisk(fill + run + "; echo code $?; cat " + disk + name + "; ls -A " + disk).c_str());
+      EXPECT_EQ(status, 0) << run;
+      EXPECT_EQ(ReadText(files / "stdout"), "code 1\nold\n" + name.substr(1) + "\nrest\n") << run;
+      const std::string errors = ReadText(files / "stderr");
+      EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << run << "\n" << errors;
+      EXPECT_NE(errors.find(disk + name), std::string::npos) << run << "\n" << errors;
+    }
   }
 }

@@ -249,6 +249,19 @@ TEST(RegisterCommand, GoesOnFromAWarp)
   // A warp and its inverse are drawn together by up to a tenth of a voxel at the end, in this run, too: the intensities
   // are between 0 and about 2, and few voxels move.
   EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), Read(prefix + "Warped.nii.gz")), 1e-2);
+  // the same in one file
+  RunProgram(pair.folder,
+             "compose -t " + prefix + "1Warp.nii.gz " + prefix + "0GenericAffine.mat -o " + prefix + "Composite.h5");
+  const auto    separate = Read(pair.folder / "again_Warped.nii.gz");
+  const Outcome composite = RunProgram(pair.folder, again + "Composite.h5");
+  ASSERT_EQ(composite.code, 0) << composite.errors;
+  EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), separate), 1e-4);
+  const Outcome inverse = RunProgram(pair.folder, pair.Arguments() + " -r '[" + prefix + "1Warp.nii.gz,1]'");
+  EXPECT_EQ(inverse.code, 1);
+  EXPECT_NE(inverse.errors.find("give the file of its inverse"), std::string::npos) << inverse.errors;
+  const Outcome late = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "Composite.h5");
+  EXPECT_EQ(late.code, 1);
+  EXPECT_NE(late.errors.find("must come first"), std::string::npos) << late.errors;
   const Outcome swapped = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "1Warp.nii.gz");
   EXPECT_EQ(swapped.code, 1);
   EXPECT_NE(swapped.errors.find("must come first"), std::string::npos) << swapped.errors;

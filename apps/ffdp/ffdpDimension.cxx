@@ -1,0 +1,61 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpDimension.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpImageFiles.h"
+
+#include <algorithm>
+
+unsigned int
+DimensionOf(const itk::ImageIOBase & io)
+{
+  return std::min(SpaceDimension, std::max(PlaneDimension, io.GetNumberOfDimensions()));
+}
+
+DimensionedFile
+ReadDimension(const std::string & file, const std::string & what)
+{
+  return { what + " '" + file + "'", DimensionOf(*ReadImageHeader(file, what, true)) };
+}
+
+DimensionedFile
+ReadFieldDimension(const std::string & file)
+{
+  const std::string  what = "displacement field";
+  const auto         io = ReadImageHeader(file, what);
+  const unsigned int components = io->GetNumberOfComponents();
+  if (components != SpaceDimension && (components != PlaneDimension || DimensionOf(*io) != PlaneDimension))
+  {
+    throw CommandError(what + " '" + file +
+                       "' does not have three values per voxel, nor two in an image of two dimensions");
+  }
+  return { what + " '" + file + "'", components };
+}
+
+void
+RequireOneDimension(const DimensionedFile & file, const DimensionedFile & other)
+{
+  if (file.dimension != other.dimension && file.dimension != 0 && other.dimension != 0)
+  {
+    const auto say = [](const DimensionedFile & one) {
+      return one.name + (one.dimension == PlaneDimension ? " is of two dimensions" : " is of three dimensions");
+    };
+    throw CommandError(say(file) + ", and " + say(other));
+  }
+}

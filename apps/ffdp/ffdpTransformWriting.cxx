@@ -1,0 +1,128 @@
+/*=========================================================================
+ *
+ *  Copyright NumFOCUS
+ *
+ *  Licensed under the Apache License, Version 2.0 (the "License");
+ *  you may not use this file except in compliance with the License.
+ *  You may obtain a copy of the License at
+ *
+ *         https://www.apache.org/licenses/LICENSE-2.0.txt
+ *
+ *  Unless required by applicable law or agreed to in writing, software
+ *  distributed under the License is distributed on an "AS IS" BASIS,
+ *  WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ *  See the License for the specific language governing permissions and
+ *  limitations under the License.
+ *
+ *=========================================================================*/
+#include "ffdpTransformWriting.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpHdf5Transforms.h"
+#include "ffdpPlanarTransforms.h"
+
+#include "itkTransformFileReader.h"
+#include "itkTransformFileWriter.h"
+
+#include <cmath>
+
+namespace
+{
+
+using AnyTransform = itk::TransformBaseTemplate<double>;
+
+bool
+IsHdf5(const std::string & file)
+{
+  return EndsWith(file, ".h5") || EndsWith(file, ".hdf5");
+}
+
+/** ITK's writers of .mat and .txt do not notice that a disk is full: throws itk::ExceptionObject unless a linear
+ * transform that was just written is there. */
+void
+RequireReadBack(const AnyTransform * transform, const std::string & file)
+{
+  auto reader = itk::TransformFileReaderTemplate<double>::New();
+  reader->SetFileName(file);
+  bool same = false;
+  try
+  {
+    reader->Update();
+    const auto & found = *reader->GetTransformList();
+    same = found.size() == 1 && found.front()->GetTransformTypeAsString() == transform->GetTransformTypeAsString();
+    const auto & expected = transform->GetParameters();
+    for (itk::SizeValueType i = 0; same && i < expected.Size(); ++i)
+    {
+      // texts may have a digit less
+      same = std::abs(found.front()->GetParameters()[i] - expected[i]) <= 1e-9 * (1 + std::abs(expected[i]));
+    }
+  }
+  catch (const itk::ExceptionObject &)
+  {
+    same = false;
+  }
+  if (!same)
+  {
+    itkGenericExceptionMacro("not all of it arrived: is the disk full?");
+  }
+}
+
+void
+WriteTransform(const AnyTransform * transform, const std::string & file)
+{
+  WriteAtomically(file, [&](const std::string & name) {
+    if (IsHdf5(name))
+    {
+      WriteHdf5Transform(transform, name);
+      return;
+    }
+    auto writer = itk::TransformFileWriterTemplate<double>::New();
+    writer->SetInput(transform);
+    writer->SetFileName(name);
+    writer->Update();
+    RequireReadBack(transform, name);
+  });
+}
+
+/** As it is in a file: of the plane or of space. */
+void
+WriteTransform(const TransformType * transform, const std::string & file, unsigned int dimension)
+{
+  if (dimension == PlaneDimension)
+  {
+    WriteTransform(LowerTransform(transform), file);
+    return;
+  }
+  WriteTransform(transform, file);
+}
+
+} // namespace
+
+void
+WriteLinear(const ffdp::AffineMap & map, const std::string & file, unsigned int dimension)
+{
+  WriteTransform(MakeTransform(map), file, dimension);
+}
+
+void
+RequireHolds(const CompositeType * transform, const std::string & file)
+{
+  if (!IsHdf5(file) && !transform->IsLinear())
+  {
+    throw CommandError("'" + file + "' cannot hold a transform that is not linear: write a .h5 file");
+  }
+}
+
+void
+WriteTransforms(const CompositeType * transform, const std::string & file, unsigned int dimension)
+{
+  RequireHolds(transform, file);
+  if (IsHdf5(file))
+  {
+    WriteTransform(transform, file, dimension);
+  }
+  else
+  {
+    WriteLinear(LinearMapOf(transform), file, dimension);
+  }
+}
