@@ -273,14 +273,17 @@ FindMetaVoxels(const std::string & file)
   layout.file = local ? file : (fs::path(file).parent_path() / data).string();
   layout.component = FindType(types, ToText(header, "ElementType"));
   layout.bigEndian = IsTrue(ToText(header, "BinaryDataByteOrderMSB")) || IsTrue(ToText(header, "ElementByteOrderMSB"));
+  const std::uint64_t all =
+    SizeOf(layout.component) * Product(ToText(header, "DimSize")) * Product(ToText(header, "ElementNumberOfChannels"));
   if (compressed)
   {
     layout.bytes = std::uint64_t(ToNumber(header, "CompressedDataSize", 0));
+    layout.unzipped = all;
+    layout.storage = several ? Storage::Other : Storage::Stream;
   }
   else if (!text && !several)
   {
-    layout.bytes = SizeOf(layout.component) * Product(ToText(header, "DimSize")) *
-                   Product(ToText(header, "ElementNumberOfChannels"));
+    layout.bytes = all;
     layout.storage = layout.bytes > 0 ? Storage::Plain : Storage::Other;
   }
   // a size of the header is counted from the beginning of the file
@@ -380,13 +383,22 @@ FindNrrdVoxels(const std::string & file)
   layout.file = data.empty() ? file : (fs::path(file).parent_path() / data).string();
   layout.component = NrrdType(ToText(header, "type"));
   layout.bigEndian = ToText(header, "endian") == "big";
-  if (ToText(header, "encoding") == "raw" && !several && ToNumber(header, "lineskip", 0) == 0)
+  const std::string   encoding = ToText(header, "encoding");
+  const std::uint64_t all = SizeOf(layout.component) * Product(ToText(header, "sizes"));
+  const bool          oneBlock = !several && ToNumber(header, "lineskip", 0) == 0;
+  const bool          zipped = oneBlock && (encoding == "gzip" || encoding == "gz");
+  if (zipped)
   {
-    layout.bytes = SizeOf(layout.component) * Product(ToText(header, "sizes"));
+    layout.storage = Storage::Stream;
+    layout.unzipped = all;
+  }
+  else if (oneBlock && encoding == "raw")
+  {
+    layout.bytes = all;
     layout.storage = layout.bytes > 0 && ComponentsComeFirst(ToText(header, "kinds")) ? Storage::Plain : Storage::Other;
   }
   const auto here = data.empty() ? std::max<std::streamoff>(0, in.tellg()) : 0;
-  SetOffset(layout, std::uint64_t(here), ToNumber(header, "byteskip", 0));
+  SetOffset(layout, std::uint64_t(here), zipped ? 0 : ToNumber(header, "byteskip", 0)); // else of what it holds
   return layout;
 }
 
