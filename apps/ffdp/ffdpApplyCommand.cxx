@@ -50,22 +50,24 @@ ApplyToPoints(const Options & options)
 void
 ApplyToImage(const Options & options)
 {
-  const auto grid = ReadGrid(options.reference, "reference image");
-  RawImage   image = ReadRawImage(options.image, "image", true);
-  if (image.components != 1 && options.interpolation == "label")
+  const auto   grid = ReadGrid(options.reference, "reference image");
+  RawImageKind kind = ReadRawImageKind(options.image, "image", true);
+  if (kind.components != 1 && options.interpolation == "label")
   {
-    throw CommandError("image '" + options.image + "' has " + std::to_string(image.components) +
+    throw CommandError("image '" + options.image + "' has " + std::to_string(kind.components) +
                        " values per voxel; a label map has one");
   }
-  const auto   transform = ReadTransforms(options.transforms);
-  RawImageKind kind = image;
   if (options.interpolation == "linear")
   {
     kind.component = itk::IOComponentEnum::FLOAT;
     // colors are bytes
-    kind.pixel = image.components == 1 ? itk::IOPixelEnum::SCALAR : itk::IOPixelEnum::VECTOR;
+    kind.pixel = kind.components == 1 ? itk::IOPixelEnum::SCALAR : itk::IOPixelEnum::VECTOR;
   }
-  RawImage result = MakeRawImage(kind, grid);
+  RequireWritableKind(kind, options.output, grid->GetLargestPossibleRegion().GetSize(2));
+  RequireTransforms(options.transforms);
+  RawImage   image = ReadRawImage(options.image, "image", true);
+  const auto transform = ReadTransforms(options.transforms);
+  RawImage   result = MakeRawImage(kind, grid);
   for (itk::SizeValueType v = 0; v < image.volumes; ++v)
   {
     ResamplePixels(image.Volume(v), image.grid, transform, options.interpolation, result.Volume(v), grid);
@@ -86,7 +88,6 @@ RunApply(const Options & options)
   {
     throw CommandError("an image needs a grid to be resampled on: give --reference");
   }
-  RequireWritableImage(options.output);
   ApplyToImage(options);
 }
 

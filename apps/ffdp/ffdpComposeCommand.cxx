@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
+#include "ffdpRawImages.h"
 
 #include <iostream>
 #include <memory>
@@ -39,7 +40,7 @@ RunCompose(const Options & options)
   {
     throw CommandError("a displacement field needs a grid: give --reference, or write a .h5 or .mat file");
   }
-  asField ? RequireWritableImage(options.output) : RequireWritableFile(options.output);
+  asField ? RequireWritableField(options.output) : RequireWritableTransform(options.output);
   FloatImage::Pointer grid;
   if (!options.reference.empty())
   {

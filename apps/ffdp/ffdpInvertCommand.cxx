@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpRawImages.h"
 
 #include <cmath>
 #include <cstdio>
@@ -78,7 +79,7 @@ RunInvert(const Options & options)
   const std::string & file = options.transform;
   if (!IsTransformFile(options.output))
   {
-    RequireWritableImage(options.output);
+    RequireWritableField(options.output);
     if (IsTransformFile(file))
     {
       throw CommandError("the inverse of '" + file + "' is not written as a field: write a file of the same kind" +
@@ -87,7 +88,7 @@ RunInvert(const Options & options)
     WriteField(InvertAndTell(ReadField(file), file), options.output);
     return;
   }
-  RequireWritableFile(options.output);
+  RequireWritableTransform(options.output);
   const auto transform = ReadTransforms({ file });
   RequireHolds(transform, options.output);
   auto inverse = CompositeType::New();

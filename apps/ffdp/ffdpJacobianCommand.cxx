@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpRawImages.h"
 
 #include <cmath>
 #include <cstdio>
@@ -67,7 +68,7 @@ TakeLogarithm(FloatImage * map)
 void
 RunJacobian(const Options & options)
 {
-  RequireWritableImage(options.output);
+  RequireWritableKind(RawImageKind(), options.output);
   const auto         map = FloatImage::New();
   const FieldMeasure measure = MeasureField(ReadDisplacements(options), map);
   std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels\n",

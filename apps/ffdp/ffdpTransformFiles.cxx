@@ -26,6 +26,7 @@
 #include "itkDisplacementFieldTransform.h"
 #include "itkTransformFileReader.h"
 #include "itkTransformFileWriter.h"
+#include "itkTransformIOFactory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -211,6 +212,36 @@ FieldOf(const Base * transform)
     field->GetBufferPointer()[i].CastFrom(doubles->GetBufferPointer()[i]);
   }
   return field;
+}
+
+void
+RequireTransforms(const std::vector<std::string> & list)
+{
+  for (const std::string & item : list)
+  {
+    const std::string file = ParseEntry(item).first;
+    if (!IsTransformFile(file))
+    {
+      ReadImageHeader(file, "displacement field");
+    }
+    else if (!std::filesystem::exists(file))
+    {
+      throw CommandError("transform '" + file + "' does not exist");
+    }
+  }
+}
+
+void
+RequireWritableTransform(const std::string & file)
+{
+  RequireWritableFile(file);
+  using Factory = itk::TransformIOFactoryTemplate<double>;
+  if (!Factory::CreateTransformIO(file.c_str(), itk::TransformIOFactoryFileModeEnum::WriteMode))
+  {
+    throw CommandError("'" + file +
+                       "' does not end like a file of transforms that can be written here (.mat, .txt, "
+                       ".tfm, .h5)");
+  }
 }
 
 CompositeType::Pointer

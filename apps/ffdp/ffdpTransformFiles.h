@@ -38,6 +38,14 @@ IsTransformFile(const std::string & file);
 CompositeType::Pointer
 ReadTransforms(const std::vector<std::string> & list);
 
+/** Throws CommandError for what ReadTransforms() would find missing, without reading all of it. */
+void
+RequireTransforms(const std::vector<std::string> & list);
+
+/** Throws CommandError unless a file of transforms of this name can be written. */
+void
+RequireWritableTransform(const std::string & file);
+
 /** A linear transform from a file. */
 ffdp::AffineMap
 ReadLinear(const std::string & file);
