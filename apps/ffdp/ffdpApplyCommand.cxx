@@ -62,22 +62,24 @@ ApplyToImage(const Options & options)
 {
   const auto file = ReadDimension(options.image, "image");
   RequireOneDimension(file, ReadDimension(options.reference, "reference image"));
-  const auto list = ReadTransforms(options.transforms);
-  RequireOneDimension(list.file, file);
-  const auto grid = ReadGrid(options.reference, "reference image");
-  RawImage   image = ReadRawImage(options.image, "image", true);
-  if (image.components != 1 && options.interpolation == "label")
+  const auto   grid = ReadGrid(options.reference, "reference image");
+  RawImageKind kind = ReadRawImageKind(options.image, "image", true);
+  if (kind.components != 1 && options.interpolation == "label")
   {
-    throw CommandError("image '" + options.image + "' has " + std::to_string(image.components) +
+    throw CommandError("image '" + options.image + "' has " + std::to_string(kind.components) +
                        " values per voxel; a label map has one");
   }
-  RawImageKind kind = image;
   if (options.interpolation == "linear")
   {
     kind.component = itk::IOComponentEnum::FLOAT;
     // colors are bytes
-    kind.pixel = image.components == 1 ? itk::IOPixelEnum::SCALAR : itk::IOPixelEnum::VECTOR;
+    kind.pixel = kind.components == 1 ? itk::IOPixelEnum::SCALAR : itk::IOPixelEnum::VECTOR;
   }
+  RequireWritableKind(kind, options.output, grid->GetLargestPossibleRegion().GetSize(2));
+  RequireTransforms(options.transforms);
+  const auto list = ReadTransforms(options.transforms);
+  RequireOneDimension(list.file, file);
+  RawImage image = ReadRawImage(options.image, "image", true);
   RawImage result = MakeRawImage(kind, grid);
   for (itk::SizeValueType v = 0; v < image.volumes; ++v)
   {
@@ -99,7 +101,6 @@ RunApply(const Options & options)
   {
     throw CommandError("an image needs a grid to be resampled on: give --reference");
   }
-  RequireWritableImage(options.output);
   ApplyToImage(options);
 }
 

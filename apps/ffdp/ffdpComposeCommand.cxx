@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
+#include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
 
 #include <iostream>
@@ -40,7 +41,7 @@ RunCompose(const Options & options)
   {
     throw CommandError("a displacement field needs a grid: give --reference, or write a .h5 or .mat file");
   }
-  asField ? RequireWritableImage(options.output) : RequireWritableFile(options.output);
+  asField ? RequireWritableField(options.output) : RequireWritableTransform(options.output);
   FloatImage::Pointer grid;
   DimensionedFile     file;
   if (!options.reference.empty())

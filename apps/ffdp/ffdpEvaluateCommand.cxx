@@ -103,7 +103,14 @@ EvaluateLabels(const Options & options, Json & json)
   json["inverse_volume_weighted_dice"] = scores.inverseVolumeWeightedDice;
   if (!options.withoutSurfaces)
   {
-    std::printf("mean cumulative HD90 %.4f mm, over %d labels\n", scores.meanHd90, scores.hd90Count);
+    if (scores.hd90Count > 0)
+    {
+      std::printf("mean cumulative HD90 %.4f mm, over %d labels\n", scores.meanHd90, scores.hd90Count);
+    }
+    else
+    {
+      std::printf("mean cumulative HD90 n/a: no label is in both maps\n");
+    }
     json["mean_hd90_mm"] = scores.meanHd90;
     json["hd90_label_count"] = scores.hd90Count;
   }
@@ -177,6 +184,35 @@ EvaluateLandmarks(const Options & options, Json & json)
                         { "errors_mm", errors.errors } };
 }
 
+/** What can be known to be wrong before anything is computed, of all parts: headers, points, names. */
+void
+CheckInputs(const Options & options)
+{
+  const std::pair<const std::string &, const char *> images[] = { { options.fixedLabels, "fixed labels" },
+                                                                  { options.movedLabels, "moved labels" },
+                                                                  { options.fixed, "fixed image" },
+                                                                  { options.moved, "moved image" },
+                                                                  { options.mask, "mask" },
+                                                                  { options.warp, "displacement field" } };
+  for (const auto & image : images)
+  {
+    if (!image.first.empty())
+    {
+      ReadImageHeader(image.first, image.second);
+    }
+  }
+  if (!options.fixedPoints.empty())
+  {
+    ReadPoints(options.fixedPoints, "fixed points");
+    ReadPoints(options.movingPoints, "moving points");
+    RequireTransforms(options.transforms);
+  }
+  if (!options.json.empty())
+  {
+    RequireWritableFile(options.json);
+  }
+}
+
 void
 RunEvaluate(const Options & options)
 {
@@ -190,10 +226,7 @@ RunEvaluate(const Options & options)
                 { !options.fixedPoints.empty(), EvaluateLandmarks } };
   bool any = false;
   Json json;
-  if (!options.json.empty())
-  {
-    RequireWritableFile(options.json);
-  }
+  CheckInputs(options);
   for (const auto & part : parts)
   {
     if (part.asked)

@@ -18,49 +18,21 @@
 #include "ffdpFileCompleteness.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageFiles.h"
+#include "ffdpUnzippedStream.h"
 #include "ffdpVoxelLayout.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <vector>
-#include <zlib.h>
 
 namespace fs = std::filesystem;
 
 namespace
 {
 
-/** Bytes that a gzip file holds. Its last four say so, unless it was cut or put together from several: then count. */
-std::uint64_t
-CountUnzippedBytes(const std::string & file, std::uint64_t atLeast)
-{
-  std::ifstream in(file, std::ios::binary);
-  unsigned char last[4] = {};
-  in.seekg(-4, std::ios::end);
-  in.read(reinterpret_cast<char *>(last), 4);
-  const std::uint64_t said =
-    last[0] + (std::uint64_t(last[1]) << 8) + (std::uint64_t(last[2]) << 16) + (std::uint64_t(last[3]) << 24);
-  constexpr std::uint64_t Modulus = std::uint64_t(1) << 32, Header = 1 << 16;
-  if ((said - atLeast) % Modulus < Header)
-  {
-    return atLeast;
-  }
-  std::uint64_t     count = 0;
-  std::vector<char> buffer(1 << 20);
-  const gzFile      zipped = gzopen(file.c_str(), "rb");
-  for (int n = 1; zipped && n > 0;)
-  {
-    n = gzread(zipped, buffer.data(), unsigned(buffer.size()));
-    count += n > 0 ? std::uint64_t(n) : 0;
-  }
-  if (zipped)
-  {
-    gzclose(zipped);
-  }
-  return count;
-}
+using Storage = VoxelLayout::Storage;
 
 /** Infinite and NaN are the numbers whose exponent has all bits set. */
 bool
@@ -70,33 +42,80 @@ IsFiniteNumber(const unsigned char * bytes, std::uint64_t size, bool little)
   return size == 4 ? !(high == 0x7f && low >= 0x80) : !(high == 0x7f && low >= 0xf0);
 }
 
-/** The library that ITK reads NIfTI with makes zeros of what is not finite, so that only the file itself can tell. */
-void
-RequireFiniteNifti(const VoxelLayout & layout, std::uint64_t floatSize, const std::string & what)
+/** The size of the numbers of a NIfTI file of floats; 0 for any other. The library that ITK reads NIfTI with makes
+ * zeros of what is not finite, so that only the file itself can tell. */
+std::uint64_t
+FloatSizeOf(const VoxelLayout & layout)
 {
-  const gzFile               in = gzopen(layout.file.c_str(), "rb"); // reads plain files, too
+  using Type = itk::IOComponentEnum;
+  const bool doubles = layout.component == Type::DOUBLE;
+  return layout.componentsApart && (doubles || layout.component == Type::FLOAT) ? (doubles ? 8 : 4) : 0;
+}
+
+/** Whether a stream goes on with as many voxels as there are, all of them finite. */
+bool
+AreFinite(UnzippedStream & stream, const VoxelLayout & layout, std::uint64_t floatSize)
+{
   std::vector<unsigned char> buffer(1 << 20);
   bool                       finite = true;
-  std::uint64_t              left = layout.bytes;
-  if (in && gzseek(in, z_off_t(layout.offset), SEEK_SET) >= 0)
+  for (std::uint64_t left = layout.bytes; left > 0;)
   {
-    for (int got = 1; finite && left > 0 && got > 0;)
+    const std::uint64_t now = std::min<std::uint64_t>(left, buffer.size());
+    stream.Read(buffer.data(), std::size_t(now));
+    left -= now;
+    for (std::uint64_t i = 0; i + floatSize <= now; i += floatSize)
     {
-      got = gzread(in, buffer.data(), unsigned(std::min<std::uint64_t>(left, buffer.size())));
-      left -= got > 0 ? std::uint64_t(got) : 0;
-      for (std::uint64_t i = 0; i + floatSize <= std::uint64_t(std::max(got, 0)); i += floatSize)
-      {
-        finite = finite && IsFiniteNumber(buffer.data() + i, floatSize, !layout.bigEndian);
-      }
+      finite = finite && IsFiniteNumber(buffer.data() + i, floatSize, !layout.bigEndian);
     }
   }
-  if (in)
+  return finite;
+}
+
+/** Reads what a file has of voxels, as far as there is something to find out about them. */
+void
+CheckVoxels(const VoxelLayout & layout, const std::string & what, bool finiteToo)
+{
+  RequirePlainBytes(layout, what);
+  const std::uint64_t floatSize = finiteToo ? FloatSizeOf(layout) : 0;
+  const bool          zipped = layout.storage == Storage::Gzip;
+  if (zipped || floatSize > 0)
   {
-    gzclose(in);
+    UnzippedStream stream(layout.file, what, layout.offset + layout.bytes);
+    stream.SkipTo(layout.offset);
+    const bool finite = floatSize == 0 || AreFinite(stream, layout, floatSize);
+    stream.SkipTo(layout.offset + layout.bytes);
+    if (zipped)
+    {
+      stream.Finish();
+    }
+    if (!finite)
+    {
+      throw CommandError(what + " '" + layout.file + "' has voxels that are infinite or not a number");
+    }
   }
-  if (!finite)
+  if (layout.storage == Storage::Stream)
   {
-    throw CommandError(what + " '" + layout.file + "' has voxels that are infinite or not a number");
+    UnzippedStream::Part part;
+    part.start = layout.offset;
+    part.length = layout.bytes > 0 ? layout.bytes : part.length;
+    UnzippedStream stream(layout.file, what, layout.unzipped, part);
+    stream.SkipTo(layout.unzipped);
+    stream.Finish();
+  }
+}
+
+/** What is known of any file: if it is one in gzip, under whatever name, it must be whole. */
+void
+CheckFile(const std::string & file, const std::string & what, bool finiteToo)
+{
+  const auto layout = FindVoxels(file);
+  if (layout)
+  {
+    CheckVoxels(*layout, what, finiteToo);
+  }
+  else if (EndsWith(file, "gz") || EndsWith(file, "GZ"))
+  {
+    UnzippedStream(file, what, 0).Finish();
   }
 }
 
@@ -105,8 +124,9 @@ RequireFiniteNifti(const VoxelLayout & layout, std::uint64_t floatSize, const st
 void
 ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t there, std::uint64_t needed)
 {
-  throw CommandError(what + " '" + file + "' is cut off: it holds " + std::to_string(there) + " bytes of " +
-                     std::to_string(needed));
+  throw CommandError(what + " '" + file + "' is cut off: " +
+                     (there < needed ? "it holds " + std::to_string(there) + " bytes of " + std::to_string(needed)
+                                     : "its voxels are there, but not what follows them"));
 }
 
 void
@@ -114,7 +134,7 @@ RequirePlainBytes(const VoxelLayout & layout, const std::string & what)
 {
   std::error_code     unknown;
   const std::uint64_t there = fs::file_size(layout.file, unknown), needed = layout.offset + layout.bytes;
-  if (layout.storage != VoxelLayout::Storage::Gzip && !unknown && there < needed)
+  if (layout.storage != Storage::Gzip && !unknown && there < needed)
   {
     ThrowCutOff(layout.file, what, there, needed);
   }
@@ -123,33 +143,11 @@ RequirePlainBytes(const VoxelLayout & layout, const std::string & what)
 void
 RequireComplete(const std::string & file, const std::string & what)
 {
-  const auto layout = FindVoxels(file);
-  if (!layout)
-  {
-    return;
-  }
-  RequirePlainBytes(*layout, what);
-  if (layout->storage == VoxelLayout::Storage::Gzip)
-  {
-    const std::uint64_t needed = layout->offset + layout->bytes, there = CountUnzippedBytes(file, needed);
-    if (there < needed)
-    {
-      ThrowCutOff(file, what, there, needed);
-    }
-  }
+  CheckFile(file, what, false);
 }
 
 void
 RequireSoundVoxels(const std::string & file, const std::string & what)
 {
-  RequireComplete(file, what);
-  const auto layout = FindVoxels(file);
-  if (layout && layout->componentsApart && layout->component == itk::IOComponentEnum::FLOAT)
-  {
-    RequireFiniteNifti(*layout, sizeof(float), what);
-  }
-  if (layout && layout->componentsApart && layout->component == itk::IOComponentEnum::DOUBLE)
-  {
-    RequireFiniteNifti(*layout, sizeof(double), what);
-  }
+  CheckFile(file, what, true);
 }

@@ -23,8 +23,9 @@
 
 struct VoxelLayout;
 
-/** Throws CommandError for a NIfTI file, a MetaImage or a NRRD that was cut off. ITK reads what there is, and leaves
- * the rest of the image as it was. `what` names the file in the message. */
+/** Throws CommandError for a NIfTI file, a MetaImage or a NRRD that was cut off, or is compressed and broken. ITK reads
+ * what there is, and leaves the rest of the image as it was; it does not compare checksums. A compressed file is
+ * unzipped once more for this. `what` names the file in the message. */
 void
 RequireComplete(const std::string & file, const std::string & what);
 
@@ -37,7 +38,7 @@ RequirePlainBytes(const VoxelLayout & layout, const std::string & what);
 ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t there, std::uint64_t needed);
 
 /** The same, and throws for a NIfTI file of floats with one that is infinite or not a number: ITK would read it as 0.
- * Such a file is unzipped once more for this. */
+ */
 void
 RequireSoundVoxels(const std::string & file, const std::string & what);
 

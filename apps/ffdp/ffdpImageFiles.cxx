@@ -21,6 +21,7 @@
 #include "ffdpFileCompleteness.h"
 #include "ffdpImageGrid.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpNiftiHeader.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpTypedImages.h"
 
@@ -28,11 +29,14 @@
 #include "vnl/vnl_det.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -66,6 +70,14 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
   {
     throw CommandError(what + " '" + file + "' is a folder, not an image file");
   }
+  if (access(file.c_str(), R_OK) != 0)
+  {
+    throw CommandError(what + " '" + file + "' cannot be opened: " + std::strerror(errno));
+  }
+  if (const std::string reason = WhatIsWrongWithSpacing(file, false); !reason.empty()) // ITK's library mends some
+  {
+    throw CommandError(what + " '" + file + "' " + reason);
+  }
   auto io = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::ReadMode);
   if (!io)
   {
@@ -78,7 +90,8 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
   }
   catch (const itk::ExceptionObject & error)
   {
-    throw CommandError(what + " '" + file + "' cannot be read: " + OneLine(error));
+    const std::string reason = WhatIsWrongWithSpacing(file, true);
+    throw CommandError(what + " '" + file + "' " + (reason.empty() ? "cannot be read: " + OneLine(error) : reason));
   }
   for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
   {
@@ -180,7 +193,7 @@ RequireWritten(const std::string & file)
   }
   catch (const CommandError &)
   {
-    itkGenericExceptionMacro("not all of it arrived: is the disk full?");
+    itkGenericExceptionMacro(<< "not all of it arrived: " << ReasonOfLoss(file));
   }
 }
 
@@ -226,6 +239,14 @@ void
 RequireWritableImage(const std::string & file)
 {
   RequireWritableFile(file);
+  for (const char * end : { ".mhd", ".nhdr", ".hdr", ".img", ".hdr.gz", ".img.gz" })
+  {
+    if (EndsWith(file, end))
+    {
+      throw CommandError("'" + file +
+                         "' stands for two files, which cannot appear at once: take .nii.gz, .mha or .nrrd");
+    }
+  }
   if (!itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode))
   {
     throw CommandError("'" + file + "' does not end like an image that can be written here (.nii.gz, .mha, .nrrd)");

@@ -89,7 +89,7 @@ WriteWarp(const std::vector<float> & warp,
 bool
 EndsWith(const std::string & text, const std::string & end);
 
-/** Throws unless this file can be written; makes its folder if it is missing. */
+/** Throws unless this file can be written. */
 void
 RequireWritableFile(const std::string & file);
 

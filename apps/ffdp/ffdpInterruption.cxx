@@ -17,17 +17,54 @@
  *=========================================================================*/
 #include "ffdpInterruption.h"
 
+#include <array>
+#include <atomic>
 #include <csignal>
+#include <mutex>
+#include <unistd.h>
 
 namespace
 {
 
-volatile std::sig_atomic_t theSignal = 0;
+volatile std::sig_atomic_t theSignalsAreNoted = 0, theInterrupt = 0, theTermination = 0;
 
+/** Names that live as long as they are here. More files than this are not written at once; they would just stay. */
+std::array<std::atomic<const char *>, 64> theFiles = {};
+
+/** Calls nothing but what a signal handler may call. */
 extern "C" void
-NoteSignal(int signal)
+TakeSignal(int signal)
 {
-  theSignal = signal;
+  volatile std::sig_atomic_t & noted = signal == SIGINT ? theInterrupt : theTermination;
+  if (theSignalsAreNoted && !noted)
+  {
+    noted = 1;
+    return;
+  }
+  for (const auto & file : theFiles)
+  {
+    if (const char * name = file.load())
+    {
+      unlink(name);
+    }
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal); // ends the program as this signal does
+}
+
+/** unlessIgnored: leaves alone what is not at its default, as below nohup. */
+void
+InstallHandler(int signal, bool unlessIgnored)
+{
+  struct sigaction action = {}, before = {};
+  sigaction(signal, nullptr, &before);
+  if (unlessIgnored && before.sa_handler != SIG_DFL)
+  {
+    return;
+  }
+  action.sa_handler = TakeSignal;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
 }
 
 } // namespace
@@ -35,17 +72,42 @@ NoteSignal(int signal)
 void
 CatchInterruptions()
 {
-  struct sigaction action = {};
-  action.sa_handler = NoteSignal;
-  action.sa_flags = int(SA_RESETHAND) | SA_RESTART; // the next one finds the default action
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  theSignalsAreNoted = 1;
+  InstallHandler(SIGINT, false);
+  InstallHandler(SIGTERM, false);
 }
 
 bool
 IsInterrupted()
 {
-  return theSignal != 0;
+  return theInterrupt != 0 || theTermination != 0;
+}
+
+RemovedWhenStopped::RemovedWhenStopped(const std::string & file)
+  : m_File(file)
+{
+  static std::once_flag installed;
+  std::call_once(installed, [] {
+    InstallHandler(SIGINT, true);
+    InstallHandler(SIGTERM, true);
+  });
+  for (auto & slot : theFiles)
+  {
+    const char * none = nullptr;
+    if (slot.compare_exchange_strong(none, m_File.c_str()))
+    {
+      return;
+    }
+  }
+}
+
+RemovedWhenStopped::~RemovedWhenStopped()
+{
+  for (auto & slot : theFiles)
+  {
+    const char * own = m_File.c_str();
+    slot.compare_exchange_strong(own, nullptr);
+  }
 }
 
 void

@@ -21,6 +21,7 @@
 #include "ffdpCommunicator.h"
 
 #include <stdexcept>
+#include <string>
 
 /** The user stopped the program. It ends with code 130, as shells expect. */
 class Interrupted : public std::runtime_error
@@ -42,5 +43,19 @@ IsInterrupted();
 /** Throws Interrupted, on all ranks, if one of them got a signal. */
 void
 StopIfInterrupted(ffdp::Communicator & communicator);
+
+/** A file that is removed if SIGINT or SIGTERM ends the program while this object lives. */
+class RemovedWhenStopped
+{
+public:
+  explicit RemovedWhenStopped(const std::string & file);
+  ~RemovedWhenStopped();
+  RemovedWhenStopped(const RemovedWhenStopped &) = delete;
+  RemovedWhenStopped &
+  operator=(const RemovedWhenStopped &) = delete;
+
+private:
+  std::string m_File;
+};
 
 #endif

@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
 
 #include <cmath>
@@ -79,7 +80,7 @@ RunInvert(const Options & options)
   const std::string & file = options.transform;
   if (!IsTransformFile(options.output))
   {
-    RequireWritableImage(options.output);
+    RequireWritableField(options.output);
     if (IsTransformFile(file))
     {
       throw CommandError("the inverse of '" + file + "' is not written as a field: write a file of the same kind" +
@@ -89,7 +90,7 @@ RunInvert(const Options & options)
     WriteField(InvertAndTell(ReadField(file), file), options.output, dimension);
     return;
   }
-  RequireWritableFile(options.output);
+  RequireWritableTransform(options.output);
   const TransformList list = ReadTransforms({ file });
   const auto &        transform = list.transform;
   RequireHolds(transform, options.output);

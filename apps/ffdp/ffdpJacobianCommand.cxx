@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpRawImages.h"
 
 #include <cmath>
 #include <cstdio>
@@ -71,7 +72,7 @@ TakeLogarithm(FloatImage * map)
 void
 RunJacobian(const Options & options)
 {
-  RequireWritableImage(options.output);
+  RequireWritableKind(RawImageKind(), options.output);
   unsigned int       dimension = SpaceDimension;
   const auto         map = FloatImage::New();
   const FieldMeasure measure = MeasureField(ReadDisplacements(options, dimension), map);

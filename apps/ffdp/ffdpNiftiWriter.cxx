@@ -21,6 +21,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
 #include "ffdpImageGrid.h"
+#include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
 #include "ffdpSpreadFloats.h"
 
@@ -47,7 +48,8 @@ struct FileRemoval
     std::filesystem::remove(name, ignored);
   }
 
-  const std::string name;
+  const std::string        name;
+  const RemovedWhenStopped removal{ name };
 };
 
 /** The header of a file of pixels and dimension like TImage's with the geometry of `grid`: ITK writes a tiny image in
@@ -83,7 +85,7 @@ MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
   std::memcpy(&start, &header[DataStartAt], sizeof(start));
   if (!complete || start != float(HeaderBytes))
   {
-    throw CommandError("'" + file + "' cannot be written: no header could be made for it");
+    throw CommandError("'" + file + "' cannot be written: no header could be made for it: " + ReasonOfLoss(name));
   }
   for (unsigned int axis = 0; axis < Dimension; ++axis)
   {

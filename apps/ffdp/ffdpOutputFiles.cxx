@@ -19,14 +19,18 @@
 
 #include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
+#include "ffdpFileExchange.h"
 #include "ffdpImageFiles.h"
+#include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpTemporaryFiles.h"
 
 #include "itkMacro.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -36,24 +40,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-
 thread_local OutputSet * theOutputSet = nullptr; // in tests, ranks are threads
-
-/** How temporary names on this machine begin; then come the process, '-' and the name that the file will have. */
-std::string
-TemporaryMark()
-{
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
-  return ".ffdp-" + std::string(host) + "-";
-}
-
-std::string
-TemporaryName(const fs::path & target)
-{
-  return (target.parent_path() / (TemporaryMark() + std::to_string(getpid()) + "-" + target.filename().string()))
-    .string();
-}
 
 void
 Remove(const fs::path & file)
@@ -72,25 +59,6 @@ Rename(const std::string & temporary, const std::string & file)
     Remove(temporary);
     throw CommandError("'" + file + "' cannot be written: " + error.message());
   }
-}
-
-/** Whether this is the temporary file of a process that is gone, for a name that begins with `start`. Of processes on
- * other machines, which may share the folder, nothing is known. */
-bool
-IsLeftover(const std::string & name, const std::string & start)
-{
-  const std::string mark = TemporaryMark();
-  if (name.compare(0, mark.size(), mark) != 0)
-  {
-    return false;
-  }
-  char *     end = nullptr;
-  const long process = std::strtol(name.c_str() + mark.size(), &end, 10);
-  if (process <= 0 || *end != '-' || std::string(end + 1).compare(0, start.size(), start) != 0)
-  {
-    return false;
-  }
-  return process == getpid() || (kill(pid_t(process), 0) != 0 && errno == ESRCH);
 }
 
 /** A message in one line that names the file instead of its temporary name. */
@@ -112,7 +80,12 @@ WriteAtomically(const std::string &                                   file,
                 ffdp::Communicator &                                  communicator,
                 const std::function<void(const std::string & name)> & write)
 {
+  DoOnFirst(communicator, [&] {
+    MakeFolderOf(file);
+    RemoveLeftovers(file, false);
+  });
   const std::string temporary = TakeFromFirst(communicator, TemporaryName(file));
+  auto              removal = std::make_unique<RemovedWhenStopped>(temporary);
   try
   {
     write(temporary);
@@ -134,7 +107,7 @@ WriteAtomically(const std::string &                                   file,
   }
   if (theOutputSet)
   {
-    theOutputSet->m_Pending.emplace_back(temporary, file);
+    theOutputSet->m_Pending.push_back({ temporary, file, std::move(removal) });
     theOutputSet->m_Files.push_back(file);
   }
   else
@@ -152,55 +125,82 @@ WriteAtomically(const std::string & file, const std::function<void(const std::st
   });
 }
 
+std::string
+ReasonOfLoss(const std::string & file)
+{
+  const std::string bytes(1 << 16, 'x');
+  const int         handle = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const ssize_t     written = handle < 0 ? -1 : write(handle, bytes.data(), bytes.size());
+  std::string       reason = written < 0 ? std::strerror(errno) : "was the disk full for a moment?";
+  if (written >= 0 && std::size_t(written) < bytes.size())
+  {
+    reason = std::strerror(ENOSPC);
+  }
+  if (handle >= 0)
+  {
+    close(handle);
+  }
+  return reason;
+}
+
 void
 WriteText(const std::string & text, const std::string & file)
 {
   WriteAtomically(file, [&](const std::string & name) {
+    errno = 0;
     std::ofstream out(name, std::ios::binary);
     out << text;
     out.close();
     if (!out)
     {
-      throw CommandError("'" + file + "' cannot be written");
+      throw CommandError("'" + file + "' cannot be written: " + std::strerror(errno));
     }
   });
+}
+
+void
+MakeFolderOf(const std::string & file)
+{
+  const fs::path  parent = fs::path(file).parent_path();
+  std::error_code error;
+  if (!parent.empty())
+  {
+    fs::create_directories(parent, error);
+  }
+  if (error)
+  {
+    throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
+  }
 }
 
 void
 RequireWritable(const std::string & prefix)
 {
   const fs::path  parent = fs::path(prefix).parent_path();
-  std::error_code error;
-  if (!parent.empty())
+  fs::path        folder = parent;
+  std::error_code ignored;
+  while (!folder.empty() && !fs::exists(fs::symlink_status(folder, ignored)))
   {
-    fs::create_directories(parent, error);
-    if (error)
-    {
-      throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
-    }
+    folder = folder.parent_path();
   }
-  const std::string folder = parent.empty() ? "." : parent.string();
-  if (access(folder.c_str(), W_OK) != 0)
+  const std::string there = folder.empty() ? "." : folder.string();
+  if (!fs::is_directory(there, ignored))
   {
-    throw CommandError("the folder '" + folder + "' is not writable");
+    throw CommandError("the folder '" + parent.string() + "' cannot be made: '" + there + "' is not a folder");
+  }
+  if (access(there.c_str(), W_OK | X_OK) != 0)
+  {
+    throw CommandError("the folder '" + there + "' is not writable: " + std::strerror(errno));
   }
 }
 
 OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicator)
-  : m_Communicator(communicator)
+  : m_Prefix(prefix)
+  , m_Communicator(communicator)
 {
-  const fs::path  start(prefix);
-  std::error_code error;
   if (communicator.Rank() == 0)
   {
-    for (const auto & entry :
-         fs::directory_iterator(start.parent_path().empty() ? fs::path(".") : start.parent_path(), error))
-    {
-      if (IsLeftover(entry.path().filename().string(), start.filename().string()))
-      {
-        Remove(entry.path());
-      }
-    }
+    RemoveLeftovers(prefix, true);
   }
   theOutputSet = this;
 }
@@ -209,22 +209,36 @@ OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicat
 OutputSet::~OutputSet()
 {
   theOutputSet = nullptr;
-  for (const auto & names : m_Pending)
+  for (const Pending & file : m_Pending)
   {
-    Remove(names.first);
+    Remove(file.temporary);
   }
 }
 
 void
-OutputSet::Commit()
+OutputSet::Commit(const std::vector<std::string> & outdated)
 {
+  FileExchange exchange;
+  for (Pending & file : m_Pending)
+  {
+    exchange.arriving.emplace_back(file.temporary, file.name);
+    file.removal.reset(); // from now on, a run that is stopped is finished by the next
+  }
   DoOnFirst(m_Communicator, [&] {
-    while (!m_Pending.empty())
+    std::error_code ignored;
+    for (const std::string & file : outdated)
     {
-      const auto names = m_Pending.back();
-      m_Pending.pop_back();
-      Rename(names.first, names.second);
+      const bool written = std::find(m_Files.begin(), m_Files.end(), file) != m_Files.end();
+      if (!written && fs::is_regular_file(file, ignored))
+      {
+        exchange.leaving.push_back(file);
+      }
+    }
+    if (!m_Pending.empty())
+    {
+      ExchangeFiles(exchange, JournalName(m_Prefix));
     }
   });
+  m_Removed = exchange.leaving;
   m_Pending.clear();
 }

@@ -21,12 +21,14 @@
 #include "ffdpCommunicator.h"
 
 #include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 /** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
- * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit().
+ * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit(). The folder is made if it
+ * is missing. SIGINT and SIGTERM remove the temporary file, and so does the next call for `file` after a process was
+ * killed.
  *
  * With a communicator, all ranks make the call and get the name that rank 0 gives it. write(name) ends by agreeing with
  * the other ranks that the file is complete (see ffdpAgreement.h), or throws on all of them; then rank 0 renames. What
@@ -38,19 +40,30 @@ WriteAtomically(const std::string &                                   file,
 void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write);
 
+/** Why a library could not write all of a temporary file, which it does not say: tries to write more. */
+std::string
+ReasonOfLoss(const std::string & file);
+
 void
 WriteText(const std::string & text, const std::string & file);
 
-/** Throws unless files that begin with `prefix` can be written; makes the folder if it is missing. */
+/** Throws unless files that begin with `prefix` can be written: their folder can, or can be made. It is made when the
+ * first of them is written, so that nothing is left of work that fails before. */
 void
 RequireWritable(const std::string & prefix);
 
-/** Files that appear together, when all of them are complete. There is at most one at a time, on each rank: all ranks
- * have it, rank 0 gives the files their names. */
+/** Makes the folder of a file if it is missing. */
+void
+MakeFolderOf(const std::string & file);
+
+class RemovedWhenStopped;
+
+/** Files that appear together, when all of them are complete (see ffdpFileExchange.h). There is at most one at a time,
+ * on each rank: all ranks have it, rank 0 gives the files their names. */
 class OutputSet
 {
 public:
-  /** Removes what a run that was killed left behind for this prefix. */
+  /** Removes what a run that was killed left behind for this prefix, or finishes what it began. */
   OutputSet(const std::string & prefix, ffdp::Communicator & communicator);
 
   /** Removes what was not committed. */
@@ -59,9 +72,10 @@ public:
   OutputSet &
   operator=(const OutputSet &) = delete;
 
-  /** Gives all files their names. All ranks make the call. */
+  /** Gives all files their names, and removes those of `outdated` that are there and are not among them. All ranks make
+   * the call. */
   void
-  Commit();
+  Commit(const std::vector<std::string> & outdated = {});
 
   const std::vector<std::string> &
   Files() const
@@ -69,15 +83,30 @@ public:
     return m_Files;
   }
 
+  /** What Commit() removed, on the first rank. */
+  const std::vector<std::string> &
+  Removed() const
+  {
+    return m_Removed;
+  }
+
 private:
+  struct Pending
+  {
+    std::string                         temporary, name;
+    std::unique_ptr<RemovedWhenStopped> removal;
+  };
+
   friend void
   WriteAtomically(const std::string &                                   file,
                   ffdp::Communicator &                                  communicator,
                   const std::function<void(const std::string & name)> & write);
 
-  ffdp::Communicator &                             m_Communicator;
-  std::vector<std::pair<std::string, std::string>> m_Pending; ///< temporary and final names
-  std::vector<std::string>                         m_Files;   ///< final names of all, also after Commit()
+  std::string              m_Prefix;
+  ffdp::Communicator &     m_Communicator;
+  std::vector<Pending>     m_Pending;
+  std::vector<std::string> m_Files; ///< final names of all, also after Commit()
+  std::vector<std::string> m_Removed;
 };
 
 #endif

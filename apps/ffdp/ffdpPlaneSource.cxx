@@ -21,6 +21,7 @@
 #include "ffdpFileCompleteness.h"
 #include "ffdpLibraryChatter.h"
 #include "ffdpStoredValues.h"
+#include "ffdpUnzippedStream.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,7 +29,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <vector>
-#include <zlib.h>
 
 namespace
 {
@@ -111,16 +111,8 @@ public:
   ZippedPlanes(const StoredValues & values, int valuesPerVoxel, int volumes, const std::string & what)
     : PlaneSource(valuesPerVoxel, volumes)
     , m_Values(values)
-    , m_What(what)
-    , m_File(gzopen(values.layout.file.c_str(), "rb"))
-  {
-    if (!m_File)
-    {
-      throw CommandError(what + " '" + values.layout.file + "' cannot be opened: " + std::strerror(errno));
-    }
-    gzbuffer(m_File, 1 << 17);
-  }
-  ~ZippedPlanes() override { gzclose(m_File); }
+    , m_Stream(values.layout.file, what, values.layout.offset + values.layout.bytes)
+  {}
 
   bool
   IsRandomAccess() const override
@@ -134,68 +126,22 @@ public:
     const std::int64_t first = m_Values.PlaceOf(volume, planes);
     const std::int64_t count = (planes.end - planes.first) * m_Values.perPlane;
     m_Buffer.resize(std::size_t(std::min(count, ValuesAtOnce) * size));
-    this->SkipTo(m_Values.layout.offset + std::uint64_t(first * size));
+    m_Stream.SkipTo(m_Values.layout.offset + std::uint64_t(first * size));
     for (std::int64_t done = 0; done < count; done += ValuesAtOnce)
     {
       const std::int64_t now = std::min(ValuesAtOnce, count - done);
-      this->ReadBytes(std::size_t(now * size));
+      m_Stream.Read(m_Buffer.data(), std::size_t(now * size));
       m_Values.Convert(m_Buffer.data(), now, to + done);
     }
-    if (m_Place == m_Values.layout.offset + m_Values.layout.bytes)
+    if (std::uint64_t((first + count) * size) == m_Values.layout.bytes)
     {
-      this->CheckSum();
+      m_Stream.Finish();
     }
   }
 
 private:
-  void
-  SkipTo(std::uint64_t place)
-  {
-    while (m_Place < place)
-    {
-      this->ReadBytes(std::size_t(std::min<std::uint64_t>(place - m_Place, m_Buffer.size())));
-    }
-  }
-  void
-  ReadBytes(std::size_t count)
-  {
-    const int got = gzread(m_File, m_Buffer.data(), unsigned(count));
-    m_Place += std::uint64_t(std::max(got, 0));
-    if (got < 0)
-    {
-      this->ThrowBroken();
-    }
-    if (std::size_t(got) < count)
-    {
-      ThrowCutOff(m_Values.layout.file, m_What, m_Place, m_Values.layout.offset + m_Values.layout.bytes);
-    }
-  }
-  /** The library compares it when it comes to the end, which is behind the last voxel. */
-  void
-  CheckSum()
-  {
-    unsigned char next;
-    if (gzread(m_File, &next, 1) < 0)
-    {
-      this->ThrowBroken();
-    }
-  }
-  [[noreturn]] void
-  ThrowBroken()
-  {
-    int number = Z_OK;
-    gzerror(m_File, &number);
-    if (number == Z_BUF_ERROR)
-    {
-      ThrowCutOff(m_Values.layout.file, m_What, m_Place, m_Values.layout.offset + m_Values.layout.bytes);
-    }
-    throw CommandError(m_What + " '" + m_Values.layout.file + "' is broken: it cannot be unzipped");
-  }
-
   StoredValues               m_Values;
-  std::string                m_What;
-  gzFile                     m_File;
-  std::uint64_t              m_Place = 0; ///< in what the file holds
+  UnzippedStream             m_Stream;
   std::vector<unsigned char> m_Buffer;
 };
 
@@ -279,7 +225,8 @@ private:
 bool
 IsUnderstood(const VoxelLayout & layout, const itk::ImageIOBase & io)
 {
-  if (layout.storage == Storage::Other || layout.onlyItkKnows || layout.component == Type::UNKNOWNCOMPONENTTYPE ||
+  if ((layout.storage != Storage::Plain && layout.storage != Storage::Gzip) || layout.onlyItkKnows ||
+      layout.component == Type::UNKNOWNCOMPONENTTYPE ||
       layout.bytes != std::uint64_t(io.GetImageSizeInComponents()) * SizeOf(layout.component))
   {
     return false;

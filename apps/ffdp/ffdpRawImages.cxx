@@ -18,13 +18,19 @@
 #include "ffdpRawImages.h"
 
 #include "ffdpFileCompleteness.h"
+#include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpTemporaryFiles.h"
 #include "ffdpTypedImages.h"
 
 #include "itkImageIOFactory.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <type_traits>
+#include <typeindex>
+
+namespace fs = std::filesystem;
 
 namespace
 {
@@ -60,6 +66,27 @@ RequireFiniteBytes(const RawImage & image, const std::string & file, const std::
   });
 }
 
+RawImageKind
+KindOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what)
+{
+  RawImageKind kind;
+  if (io.GetNumberOfDimensions() > 3)
+  {
+    kind.volumes = io.GetDimensions(3);
+    kind.volumeSpacing = io.GetSpacing(3);
+    kind.volumeOrigin = io.GetOrigin(3);
+  }
+  kind.dimension = DimensionOf(io);
+  kind.component = io.GetComponentType();
+  kind.pixel = io.GetPixelType();
+  kind.components = int(io.GetNumberOfComponents());
+  if (kind.component == itk::IOComponentEnum::LDOUBLE || kind.component == itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE)
+  {
+    throw CommandError(what + " '" + file + "' has voxels of a type that is not known here");
+  }
+  return kind;
+}
+
 } // namespace
 
 ffdp::PixelView
@@ -73,27 +100,20 @@ RawImage::Volume(itk::SizeValueType volume)
   });
 }
 
+RawImageKind
+ReadRawImageKind(const std::string & file, const std::string & what, bool seriesToo)
+{
+  return KindOf(*ReadImageHeader(file, what, seriesToo), file, what);
+}
+
 RawImage
 ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 {
   const auto io = ReadImageHeader(file, what, seriesToo);
   RequireSoundVoxels(file, what);
   RawImage image;
+  static_cast<RawImageKind &>(image) = KindOf(*io, file, what);
   image.grid = GridOf(*io, file, what);
-  if (io->GetNumberOfDimensions() > 3)
-  {
-    image.volumes = io->GetDimensions(3);
-    image.volumeSpacing = io->GetSpacing(3);
-    image.volumeOrigin = io->GetOrigin(3);
-  }
-  image.dimension = DimensionOf(*io);
-  image.component = io->GetComponentType();
-  image.pixel = io->GetPixelType();
-  image.components = int(io->GetNumberOfComponents());
-  if (image.component == itk::IOComponentEnum::LDOUBLE || image.component == itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE)
-  {
-    throw CommandError(what + " '" + file + "' has voxels of a type that is not known here");
-  }
   image.bytes.resize(CountBytes(image));
   io->SetIORegion(WholeRegion(*io));
   try
@@ -121,46 +141,117 @@ MakeRawImage(const RawImageKind & kind, const itk::ImageBase<3> * grid)
   return image;
 }
 
+namespace
+{
+
+/** As a 2-D or 3-D image, or a 4-D one if there are several volumes. */
+void
+WriteThroughLibrary(const RawImage & image, const std::string & name)
+{
+  const auto io = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode);
+  if (!io)
+  {
+    throw CommandError("'" + name + "' does not end like an image that can be written here");
+  }
+  const unsigned int dimensions = image.volumes > 1 ? 4 : image.dimension;
+  io->SetNumberOfDimensions(dimensions);
+  for (unsigned int axis = 0; axis < dimensions; ++axis)
+  {
+    std::vector<double> direction(dimensions);
+    if (axis == 3)
+    {
+      direction[3] = 1;
+      io->SetDimensions(3, image.volumes);
+      io->SetSpacing(3, image.volumeSpacing);
+      io->SetOrigin(3, image.volumeOrigin);
+    }
+    else
+    {
+      for (unsigned int i = 0; i < std::min(dimensions, SpaceDimension); ++i)
+      {
+        direction[i] = image.grid->GetDirection()[i][axis];
+      }
+      io->SetDimensions(axis, image.grid->GetLargestPossibleRegion().GetSize(axis));
+      io->SetSpacing(axis, image.grid->GetSpacing()[axis]);
+      io->SetOrigin(axis, image.grid->GetOrigin()[axis]);
+    }
+    io->SetDirection(axis, direction);
+  }
+  io->SetComponentType(image.component);
+  io->SetPixelType(image.pixel);
+  io->SetNumberOfComponents(unsigned(image.components));
+  io->SetUseCompression(true);
+  io->SetFileName(name);
+  io->SetIORegion(WholeRegion(*io));
+  io->Write(image.bytes.data());
+  RequireWritten(name);
+}
+
+bool
+HoldsAll(const RawImage & image, const std::string & file)
+{
+  const auto io = ReadImageHeader(file, "image", true);
+  const auto size = image.grid->GetLargestPossibleRegion().GetSize();
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    if (size[axis] != (axis < io->GetNumberOfDimensions() ? io->GetDimensions(axis) : 1))
+    {
+      return false;
+    }
+  }
+  const auto typeOf = [](itk::IOComponentEnum component) {
+    return VisitComponentType(component, [](auto zero) { return std::type_index(typeid(zero)); });
+  };
+  return typeOf(io->GetComponentType()) == typeOf(image.component) &&
+         io->GetNumberOfComponents() == unsigned(image.components);
+}
+
+} // namespace
+
+void
+RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::SizeValueType planes)
+{
+  RequireWritableImage(file);
+  const fs::path    target(file);
+  std::error_code   ignored;
+  const fs::path    parent = target.parent_path().empty() ? fs::path(".") : target.parent_path();
+  const fs::path    folder = fs::is_directory(parent, ignored) ? parent : fs::temp_directory_path(ignored);
+  const std::string name = TemporaryName((folder / ("tiny-" + target.filename().string())).string());
+  auto              grid = FloatImage::New();
+  grid->SetRegions(FloatImage::SizeType{ { 2, 2, kind.dimension == 2 ? 1 : std::min<itk::SizeValueType>(planes, 2) } });
+  RawImageKind tiny = kind;
+  tiny.volumes = std::min<itk::SizeValueType>(kind.volumes, 2);
+  const RawImage           image = MakeRawImage(tiny, grid);
+  const RemovedWhenStopped removal(name);
+  std::string              reason;
+  try
+  {
+    const LibraryChatter chatter;
+    WriteThroughLibrary(image, name);
+    reason = HoldsAll(image, name) ? "" : "this format does not hold all of such an image";
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    reason = OneLine(error);
+  }
+  fs::remove(name, ignored);
+  if (!reason.empty())
+  {
+    throw CommandError("'" + file + "' cannot be written: " + reason + " (take .nii.gz, .mha or .nrrd)");
+  }
+}
+
+void
+RequireWritableField(const std::string & file)
+{
+  RawImageKind kind;
+  kind.pixel = itk::IOPixelEnum::VECTOR;
+  kind.components = 3;
+  RequireWritableKind(kind, file);
+}
+
 void
 WriteRawImage(const RawImage & image, const std::string & file)
 {
-  WriteAtomically(file, [&](const std::string & name) {
-    const auto io = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode);
-    if (!io)
-    {
-      throw CommandError("'" + file + "' does not end like an image that can be written here");
-    }
-    const unsigned int dimensions = image.volumes > 1 ? 4 : image.dimension;
-    io->SetNumberOfDimensions(dimensions);
-    for (unsigned int axis = 0; axis < dimensions; ++axis)
-    {
-      std::vector<double> direction(dimensions);
-      if (axis == 3)
-      {
-        direction[3] = 1;
-        io->SetDimensions(3, image.volumes);
-        io->SetSpacing(3, image.volumeSpacing);
-        io->SetOrigin(3, image.volumeOrigin);
-      }
-      else
-      {
-        for (unsigned int i = 0; i < std::min(dimensions, SpaceDimension); ++i)
-        {
-          direction[i] = image.grid->GetDirection()[i][axis];
-        }
-        io->SetDimensions(axis, image.grid->GetLargestPossibleRegion().GetSize(axis));
-        io->SetSpacing(axis, image.grid->GetSpacing()[axis]);
-        io->SetOrigin(axis, image.grid->GetOrigin()[axis]);
-      }
-      io->SetDirection(axis, direction);
-    }
-    io->SetComponentType(image.component);
-    io->SetPixelType(image.pixel);
-    io->SetNumberOfComponents(unsigned(image.components));
-    io->SetUseCompression(true);
-    io->SetFileName(name);
-    io->SetIORegion(WholeRegion(*io));
-    io->Write(image.bytes.data());
-    RequireWritten(name);
-  });
+  WriteAtomically(file, [&](const std::string & name) { WriteThroughLibrary(image, name); });
 }

@@ -53,6 +53,10 @@ struct RawImage : RawImageKind
   Volume(itk::SizeValueType volume);
 };
 
+/** What the header of a file says. */
+RawImageKind
+ReadRawImageKind(const std::string & file, const std::string & what, bool seriesToo);
+
 /** Throws CommandError for what cannot be read, and for voxels that are infinite or not a number. */
 RawImage
 ReadRawImage(const std::string & file, const std::string & what, bool seriesToo);
@@ -60,6 +64,15 @@ ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 /** Zeros. */
 RawImage
 MakeRawImage(const RawImageKind & kind, const itk::ImageBase<3> * grid);
+
+/** Throws CommandError unless a file of this name can be written and its format holds such an image (a .png has no
+ * floats, and no more than one plane): tries it with a tiny one. */
+void
+RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::SizeValueType planes = 2);
+
+/** The same for an image of displacements. */
+void
+RequireWritableField(const std::string & file);
 
 /** Written as a 2-D or 3-D image, or a 4-D one if there are several volumes. */
 void

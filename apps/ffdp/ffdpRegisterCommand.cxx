@@ -18,6 +18,7 @@
 #include "ffdpAgreement.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
+#include "ffdpFileExchange.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
@@ -32,6 +33,7 @@
 #include "itkMultiThreaderBase.h"
 
 #include <chrono>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -147,6 +149,12 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
   }
 }
 
+bool
+IsInOneFolder(const std::string & a, const std::string & b)
+{
+  return std::filesystem::absolute(a).parent_path() == std::filesystem::absolute(b).parent_path();
+}
+
 void
 RunRegister(const RegisterOptions & options, const Launch & launch)
 {
@@ -159,14 +167,23 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
     itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
   }
   const StageList list = PlanStages(options);
-  DoOnFirst(ranks, [&] { RequireWritable(options.output); });
+  DoOnFirst(ranks, [&] {
+    RequireWritable(options.output);
+    RequireNoFolders(ListRegisterFiles(options.output, { options.uncompressed ? ".nii" : ".nii.gz" }));
+  });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);
   StopIfInterrupted(ranks);
   const double          secondsReading = watch.Lap();
   std::optional<RunLog> log;
-  DoTogether(ranks, [&] { log.emplace(first ? options.logJson : std::string()); });
+  DoTogether(ranks, [&] {
+    if (first && !options.logJson.empty() && IsInOneFolder(options.logJson, options.output))
+    {
+      MakeFolderOf(options.output); // any other must be there
+    }
+    log.emplace(first ? options.logJson : std::string());
+  });
   auto result = RunOnDevice(options, list, inputs, launch, *log);
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
   if (options.composite && result.hasWarp && ranks.Size() > 1)
@@ -189,7 +206,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   {
     DoOnFirst(ranks, [&] { WriteText(report->MakePage(facts), options.output + "report.html"); });
   }
-  outputs.Commit();
+  outputs.Commit(ListOutdatedFiles(options, list));
   DoTogether(ranks, [&] { ffdp::RemoveCheckpoint(MakeCheckpoint(options)); });
   if (first && !options.quiet)
   {
@@ -202,6 +219,10 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
     for (const std::string & file : outputs.Files())
     {
       std::cout << "written: " << file << "\n";
+    }
+    for (const std::string & file : outputs.Removed())
+    {
+      std::cout << "removed: " << file << " (of an earlier run)\n";
     }
   }
 }

@@ -24,6 +24,7 @@
 #include "ffdpWarpedImages.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace
 {
@@ -132,4 +133,42 @@ WriteRegistration(const RegisterOptions &    options,
     }
     std::vector<float>().swap(warp);
   }
+}
+
+std::vector<std::string>
+ListRegisterFiles(const std::string & prefix, const std::vector<std::string> & endings)
+{
+  std::vector<std::string> files;
+  for (const char * name : { "0GenericAffine.mat", "Composite.h5", "InverseComposite.h5", "report.html" })
+  {
+    files.push_back(prefix + name);
+  }
+  for (const char * name : { "1Warp", "1InverseWarp", "Warped", "InverseWarped" })
+  {
+    for (const std::string & ending : endings)
+    {
+      files.push_back(prefix + name + ending);
+    }
+  }
+  return files;
+}
+
+std::vector<std::string>
+ListOutdatedFiles(const RegisterOptions & options, const StageList & list)
+{
+  // a start is FILE or [FILE,1], masks may be [FILE,FILE]: it is enough that a name occurs in them
+  std::vector<std::string> inputs = options.start;
+  inputs.insert(inputs.end(), { options.fixedMask, options.movingMask, options.masks });
+  for (const ImageNames & names : list.pairs)
+  {
+    inputs.insert(inputs.end(), { names.fixed, names.moving });
+  }
+  std::vector<std::string> files = ListRegisterFiles(options.output);
+  const auto               isRead = [&](const std::string & file) {
+    const std::string name = std::filesystem::path(file).filename().string();
+    return std::any_of(
+      inputs.begin(), inputs.end(), [&](const std::string & input) { return input.find(name) != std::string::npos; });
+  };
+  files.erase(std::remove_if(files.begin(), files.end(), isRead), files.end());
+  return files;
 }

@@ -20,6 +20,9 @@
 #include "ffdpCommandError.h"
 
 #include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstring>
 #include <unistd.h>
 
 namespace
@@ -64,7 +67,7 @@ RunLog::RunLog(const std::string & file)
     m_File.open(file);
     if (!m_File)
     {
-      throw CommandError("the log '" + file + "' cannot be written");
+      throw CommandError("the log '" + file + "' cannot be written: " + std::strerror(errno));
     }
   }
 }

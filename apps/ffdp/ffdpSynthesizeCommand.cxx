@@ -21,9 +21,8 @@
 #include "ffdpLabelPainting.h"
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
+#include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
-
-#include "itkImageIOFactory.h"
 
 #include <cmath>
 #include <iostream>
@@ -117,6 +116,8 @@ void
 CheckOutputs(const Options & options)
 {
   std::set<std::string> names;
+  RawImageKind          labels;
+  labels.component = itk::IOComponentEnum::SHORT;
   for (const std::string & file : { options.output, options.labelsOut, options.warpOut, options.rigidOut })
   {
     if (file.empty())
@@ -127,12 +128,9 @@ CheckOutputs(const Options & options)
     {
       throw CommandError("'" + file + "' is given for two outputs");
     }
-    RequireWritable(file);
-    if (file != options.rigidOut &&
-        !itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode))
-    {
-      throw CommandError("'" + file + "' has an ending that no image format here has: take .nii.gz");
-    }
+    file == options.rigidOut  ? RequireWritableTransform(file)
+    : file == options.warpOut ? RequireWritableField(file)
+                              : RequireWritableKind(file == options.output ? RawImageKind() : labels, file);
   }
 }
 
@@ -314,6 +312,8 @@ RunSynthesize(const Options & options)
   paint.bias = options.bias;
   paint.seed = options.seed;
   paint.contrast = options.contrast;
+  const auto self = ffdp::MakeSelfCommunicator();
+  OutputSet  outputs(options.output, *self);
   WriteImage(PaintLabels(labels, table, paint, options.threads), options.output);
   if (!options.labelsOut.empty())
   {
@@ -327,6 +327,7 @@ RunSynthesize(const Options & options)
   {
     WriteLinear(rigid, options.rigidOut);
   }
+  outputs.Commit();
   if (!options.quiet)
   {
     const auto size = labels->GetLargestPossibleRegion().GetSize();

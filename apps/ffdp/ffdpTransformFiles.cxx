@@ -271,6 +271,27 @@ FieldOf(const Base * transform)
   return field;
 }
 
+void
+RequireTransforms(const std::vector<std::string> & list)
+{
+  for (const std::string & item : list)
+  {
+    const std::string file = ParseEntry(item).first;
+    if (IsIdentity(file))
+    {
+      continue;
+    }
+    if (!IsTransformFile(file))
+    {
+      ReadImageHeader(file, "displacement field");
+    }
+    else if (!std::filesystem::exists(file))
+    {
+      throw CommandError("transform '" + file + "' does not exist");
+    }
+  }
+}
+
 TransformList
 ReadTransforms(const std::vector<std::string> & list)
 {

@@ -41,6 +41,10 @@ struct TransformList
   DimensionedFile        file;      ///< one of the files: they have one dimension
 };
 
+/** Throws CommandError for what ReadTransforms() would find missing, without reading all of it. */
+void
+RequireTransforms(const std::vector<std::string> & list);
+
 /** Transforms as antsApplyTransforms takes them: what stands first is applied to a point first, [FILE,1] stands for the
  * inverse of a linear one, and "identity" for none. Image files are displacement fields in mm. Throws CommandError for
  * what cannot be read, and for transforms of two and of three dimensions in one list. */

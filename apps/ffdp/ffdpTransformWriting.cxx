@@ -23,6 +23,7 @@
 
 #include "itkTransformFileReader.h"
 #include "itkTransformFileWriter.h"
+#include "itkTransformIOFactory.h"
 
 #include <cmath>
 
@@ -97,6 +98,19 @@ WriteTransform(const TransformType * transform, const std::string & file, unsign
 }
 
 } // namespace
+
+void
+RequireWritableTransform(const std::string & file)
+{
+  RequireWritableFile(file);
+  using Factory = itk::TransformIOFactoryTemplate<double>;
+  if (!Factory::CreateTransformIO(file.c_str(), itk::TransformIOFactoryFileModeEnum::WriteMode))
+  {
+    throw CommandError("'" + file +
+                       "' does not end like a file of transforms that can be written here (.mat, .txt, "
+                       ".tfm, .h5)");
+  }
+}
 
 void
 WriteLinear(const ffdp::AffineMap & map, const std::string & file, unsigned int dimension)

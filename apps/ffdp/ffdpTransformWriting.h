@@ -23,6 +23,10 @@
 /** Files of transforms. Each is read back, or checked by the library that writes it, before it gets its name. Of the
  * two dimensions, 2 writes transforms of the plane: what they do to x and y (see ffdpDimension.h). */
 
+/** Throws CommandError unless a file of transforms of this name can be written. */
+void
+RequireWritableTransform(const std::string & file);
+
 /** An itk::AffineTransform with its center at 0: ANTs' 0GenericAffine.mat, or what the ending of the name says. */
 void
 WriteLinear(const ffdp::AffineMap & map, const std::string & file, unsigned int dimension = SpaceDimension);

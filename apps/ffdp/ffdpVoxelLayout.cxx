@@ -18,17 +18,16 @@
 #include "ffdpVoxelLayout.h"
 
 #include "ffdpImageFiles.h"
+#include "ffdpNiftiHeader.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <vector>
-#include <zlib.h>
 
 namespace fs = std::filesystem;
 
@@ -110,64 +109,6 @@ SetOffset(VoxelLayout & layout, std::uint64_t start, std::int64_t skip)
   layout.offset = last ? size - layout.bytes : start + std::uint64_t(std::max<std::int64_t>(0, skip));
 }
 
-/** Numbers of the header of a NIfTI-1 file. */
-class NiftiHeader
-{
-public:
-  static constexpr std::size_t Bytes = 348;
-
-  explicit NiftiHeader(const std::string & file)
-  {
-    const gzFile in = gzopen(file.c_str(), "rb"); // reads plain files, too
-    const int    got = in ? gzread(in, m_Bytes, unsigned(Bytes)) : 0;
-    if (in)
-    {
-      gzclose(in);
-    }
-    m_Big = m_Bytes[2] == 1 && m_Bytes[3] == 0x5c; // 348
-    m_Known = got == int(Bytes) && (m_Big || (m_Bytes[0] == 0x5c && m_Bytes[1] == 1));
-  }
-
-  bool
-  IsKnown() const
-  {
-    return m_Known;
-  }
-  bool
-  IsBigEndian() const
-  {
-    return m_Big;
-  }
-  bool
-  HasMagic(const char * magic) const
-  {
-    constexpr std::size_t MagicAt = 344;
-    return std::memcmp(m_Bytes + MagicAt, magic, 4) == 0;
-  }
-  std::uint64_t
-  Short(std::size_t at) const
-  {
-    return std::uint64_t(m_Bytes[m_Big ? at + 1 : at]) + 256 * std::uint64_t(m_Bytes[m_Big ? at : at + 1]);
-  }
-  float
-  Float(std::size_t at) const
-  {
-    unsigned char bytes[4];
-    for (std::size_t i = 0; i < 4; ++i)
-    {
-      bytes[i] = m_Bytes[at + (m_Big ? 3 - i : i)];
-    }
-    float number;
-    std::memcpy(&number, bytes, sizeof(number));
-    return number;
-  }
-
-private:
-  unsigned char m_Bytes[Bytes] = {};
-  bool          m_Known = false;
-  bool          m_Big = false;
-};
-
 Type
 NiftiType(std::uint64_t code)
 {
@@ -183,26 +124,21 @@ NiftiType(std::uint64_t code)
 std::optional<VoxelLayout>
 FindNiftiVoxels(const std::string & file)
 {
-  const bool  pair = EndsWith(file, ".hdr") || EndsWith(file, ".img");
-  std::string header = file;
-  if (pair)
-  {
-    header.replace(header.size() - 3, 3, "hdr");
-  }
-  const NiftiHeader numbers(header);
+  const bool        pair = EndsWith(file, ".hdr") || EndsWith(file, ".img");
+  const NiftiHeader numbers(file);
   if (!numbers.IsKnown() || (pair && !numbers.HasMagic("ni1"))) // without it, an Analyze file
   {
     return {};
   }
-  constexpr std::size_t SizesAt = 40, IntentAt = 68, TypeAt = 70, BitsAt = 72, OffsetAt = 108, SlopeAt = 112,
-                        InterceptAt = 116, QFormAt = 252, SFormAt = 254;
+  constexpr std::size_t IntentAt = 68, TypeAt = 70, BitsAt = 72, OffsetAt = 108, SlopeAt = 112, InterceptAt = 116,
+                        QFormAt = 252, SFormAt = 254;
   VoxelLayout layout;
   layout.file = pair ? file.substr(0, file.size() - 3) + "img" : file;
   layout.storage = EndsWith(file, ".gz") ? Storage::Gzip : Storage::Plain;
   layout.bytes = numbers.Short(BitsAt) / 8;
-  for (std::size_t axis = 1; axis <= std::min<std::uint64_t>(7, numbers.Short(SizesAt)); ++axis)
+  for (std::size_t axis = 1; axis <= std::min<std::uint64_t>(7, numbers.Size(0)); ++axis)
   {
-    layout.bytes *= numbers.Short(SizesAt + 2 * axis);
+    layout.bytes *= numbers.Size(axis);
   }
   const float offset = numbers.Float(OffsetAt), least = pair ? 0.0f : float(NiftiHeader::Bytes + 4);
   layout.offset = std::uint64_t(offset > least && offset < 1e9f ? offset : least);
@@ -273,14 +209,17 @@ FindMetaVoxels(const std::string & file)
   layout.file = local ? file : (fs::path(file).parent_path() / data).string();
   layout.component = FindType(types, ToText(header, "ElementType"));
   layout.bigEndian = IsTrue(ToText(header, "BinaryDataByteOrderMSB")) || IsTrue(ToText(header, "ElementByteOrderMSB"));
+  const std::uint64_t all =
+    SizeOf(layout.component) * Product(ToText(header, "DimSize")) * Product(ToText(header, "ElementNumberOfChannels"));
   if (compressed)
   {
     layout.bytes = std::uint64_t(ToNumber(header, "CompressedDataSize", 0));
+    layout.unzipped = all;
+    layout.storage = several ? Storage::Other : Storage::Stream;
   }
   else if (!text && !several)
   {
-    layout.bytes = SizeOf(layout.component) * Product(ToText(header, "DimSize")) *
-                   Product(ToText(header, "ElementNumberOfChannels"));
+    layout.bytes = all;
     layout.storage = layout.bytes > 0 ? Storage::Plain : Storage::Other;
   }
   // a size of the header is counted from the beginning of the file
@@ -380,13 +319,22 @@ FindNrrdVoxels(const std::string & file)
   layout.file = data.empty() ? file : (fs::path(file).parent_path() / data).string();
   layout.component = NrrdType(ToText(header, "type"));
   layout.bigEndian = ToText(header, "endian") == "big";
-  if (ToText(header, "encoding") == "raw" && !several && ToNumber(header, "lineskip", 0) == 0)
+  const std::string   encoding = ToText(header, "encoding");
+  const std::uint64_t all = SizeOf(layout.component) * Product(ToText(header, "sizes"));
+  const bool          oneBlock = !several && ToNumber(header, "lineskip", 0) == 0;
+  const bool          zipped = oneBlock && (encoding == "gzip" || encoding == "gz");
+  if (zipped)
   {
-    layout.bytes = SizeOf(layout.component) * Product(ToText(header, "sizes"));
+    layout.storage = Storage::Stream;
+    layout.unzipped = all;
+  }
+  else if (oneBlock && encoding == "raw")
+  {
+    layout.bytes = all;
     layout.storage = layout.bytes > 0 && ComponentsComeFirst(ToText(header, "kinds")) ? Storage::Plain : Storage::Other;
   }
   const auto here = data.empty() ? std::max<std::streamoff>(0, in.tellg()) : 0;
-  SetOffset(layout, std::uint64_t(here), ToNumber(header, "byteskip", 0));
+  SetOffset(layout, std::uint64_t(here), zipped ? 0 : ToNumber(header, "byteskip", 0)); // else of what it holds
   return layout;
 }
 

@@ -31,14 +31,16 @@ struct VoxelLayout
   enum class Storage
   {
     Plain,
-    Gzip, ///< the whole file, offset and bytes are those of what it holds
-    Other ///< compressed in another way, as text, in several files: bytes are all that is known, and perhaps not them
+    Gzip,   ///< the whole file, offset and bytes are those of what it holds
+    Stream, ///< gzip or zlib from offset on; bytes are compressed ones, 0: all that follow
+    Other   ///< compressed in another way, as text, in several files: bytes are all that is known, and perhaps not them
   };
 
   std::string          file; ///< beside the header, or the same
   Storage              storage = Storage::Other;
   std::uint64_t        offset = 0;                                             ///< of the first voxel
   std::uint64_t        bytes = 0;                                              ///< of all voxels
+  std::uint64_t        unzipped = 0;                                           ///< bytes that a Stream holds at least
   itk::IOComponentEnum component = itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE; ///< as stored
   bool                 bigEndian = false;
   bool                 componentsApart = false;  ///< a volume of the first of them, then of the second, as in NIfTI

@@ -274,12 +274,15 @@ Checkpoint::Load(const std::function<void(StateArchive &)> & exchange) const
   archive.Close();
 }
 
-void
+std::string
 Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
 {
   const std::filesystem::path file = FileIn(m_Where.directory);
   std::filesystem::path       unfinished = file;
   unfinished += ".unfinished";
+  m_LastSave = Now(); // also if it fails: the disk may have room again when the next one is due
+  std::error_code error;
+  try
   {
     StateArchive  archive(m_Communicator, unfinished.string(), StateArchive::Direction::Save);
     std::uint64_t magic = Magic, fingerprint = m_Fingerprint;
@@ -288,19 +291,24 @@ Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
     exchange(archive);
     archive.Close();
   }
-  std::error_code error;
+  catch (const StateNotWritten & failure) // on all ranks
+  {
+    if (m_Communicator.Rank() == 0)
+    {
+      std::filesystem::remove(unfinished, error);
+    }
+    return failure.what();
+  }
   if (m_Communicator.Rank() == 0)
   {
     std::filesystem::rename(unfinished, file, error);
   }
   std::int64_t failed = error ? 1 : 0;
   m_Communicator.Sum(&failed, 1);
-  if (failed > 0)
-  {
-    throw std::runtime_error("cannot write " + file.string() + ": " +
-                             (error ? error.message() : std::string("the first rank cannot")));
-  }
   m_LastSave = Now();
+  return failed == 0
+           ? std::string()
+           : "cannot write " + file.string() + ": " + (error ? error.message() : std::string("the first rank cannot"));
 }
 
 bool

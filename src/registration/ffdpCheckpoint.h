@@ -22,6 +22,7 @@
 #include "ffdpStateArchive.h"
 
 #include <functional>
+#include <string>
 
 namespace ffdp
 {
@@ -60,7 +61,9 @@ public:
   /** Calls exchange(archive) with the file. */
   void
   Load(const std::function<void(StateArchive &)> & exchange) const;
-  void
+
+  /** Returns why it cannot be saved, on all ranks, or nothing. What was saved before then stays. */
+  std::string
   Save(const std::function<void(StateArchive &)> & exchange);
 
   /** True when enough time has gone by since the last save, on this rank's clock. */

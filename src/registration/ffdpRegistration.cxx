@@ -28,6 +28,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace ffdp
 {
@@ -110,7 +112,7 @@ public:
     }
     if (m_Checkpoint.IsKept())
     {
-      this->Save();
+      this->SaveIfPossible();
     }
     m_Result.affine = m_Alignment.affine;
     if (m_Alignment.warp)
@@ -315,13 +317,22 @@ private:
     double wishes[2] = { save ? 1.0 : 0.0, stop ? 1.0 : 0.0 };
     m_Communicator.Maximum(wishes, 2);
     stop = wishes[1] > 0;
-    if (m_Checkpoint.IsKept() && (wishes[0] > 0 || stop))
+    std::string failure;
+    if (m_Checkpoint.IsKept() && stop)
     {
-      this->Save();
+      failure = this->Save();
+    }
+    else if (m_Checkpoint.IsKept() && wishes[0] > 0)
+    {
+      this->SaveIfPossible();
     }
     if (stop)
     {
       m_Runner->FinishTransfers();
+      if (!failure.empty())
+      {
+        throw std::runtime_error("stopped, but the state could not be saved: " + failure);
+      }
       throw RegistrationAborted();
     }
   }
@@ -334,14 +345,27 @@ private:
     m_Images.reset();
   }
 
-  void
+  /** Returns why it cannot be saved, or nothing. */
+  std::string
   Save()
   {
     if (m_Images)
     {
       m_Result.levels.back().seconds = Now() - m_LevelStart;
     }
-    m_Checkpoint.Save([this](StateArchive & archive) { this->Exchange(archive); });
+    return m_Checkpoint.Save([this](StateArchive & archive) { this->Exchange(archive); });
+  }
+
+  /** A disk that is full does not end the work of hours: the run goes on without being saved, and says so, once. */
+  void
+  SaveIfPossible()
+  {
+    const std::string failure = this->Save();
+    if (!failure.empty() && !m_ToldOfFailure)
+    {
+      m_Result.notes.push_back("the state could not be saved (" + failure + "); the run went on");
+      m_ToldOfFailure = true;
+    }
   }
 
   /** What there is to save, in the middle of a level or after the last stage. */
@@ -410,6 +434,7 @@ private:
   const std::vector<RegistrationStage> &                    m_Stages;
   const std::function<bool(const RegistrationProgress &)> & m_Observer;
   Checkpoint                                                m_Checkpoint;
+  bool                                                      m_ToldOfFailure = false;
   std::vector<std::vector<PlannedLevel>>                    m_Plans;
   Alignment                                                 m_Alignment;
   std::unique_ptr<Level>                                    m_Images; ///< of the level that is at work

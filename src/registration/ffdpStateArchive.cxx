@@ -186,8 +186,8 @@ StateArchive::Close()
   m_Communicator.Sum(&failed, 1);
   if (failed > 0)
   {
-    throw std::runtime_error("cannot write " + m_Name + ": " +
-                             (m_Error.empty() ? std::to_string(failed) + " other ranks cannot" : m_Error));
+    throw StateNotWritten("cannot write " + m_Name + ": " +
+                          (m_Error.empty() ? std::to_string(failed) + " other ranks cannot" : m_Error));
   }
 }
 

@@ -20,6 +20,7 @@
 
 #include "ffdpSlab.h"
 
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -27,11 +28,18 @@
 namespace ffdp
 {
 
+/** What all ranks throw if one of them cannot write. */
+class StateNotWritten : public std::runtime_error
+{
+public:
+  using std::runtime_error::runtime_error;
+};
+
 /** A file that state is written to, or read from, by the same sequence of calls on all ranks: what an object exchanges
  * in one order is what it gets back. Numbers are stored as they are in memory. The first rank writes what all have
  * alike; volumes lie in the file as a whole, and each rank writes and reads the planes that it owns in their place. So
  * the file is the same for any number of ranks, and another number of them can read it. Throws std::runtime_error with
- * the name of the file; where one rank cannot write, all throw from Close(). */
+ * the name of the file; where one rank cannot write, all throw StateNotWritten from Close(). */
 class StateArchive
 {
 public:

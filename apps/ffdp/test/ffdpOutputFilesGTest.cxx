@@ -26,6 +26,7 @@
 #include "itkMultiThreaderBase.h"
 #include "itkVector.h"
 
+#include <csignal>
 #include <cstring>
 #include <random>
 #include <zlib.h>
@@ -262,6 +263,157 @@ TEST(OutputSet, RemovesWhatAKilledRunLeft)
   EXPECT_TRUE(fs::exists(folder / (dead + "other_a.nii")));    // not this prefix
   EXPECT_TRUE(fs::exists(folder / (alive + "out_a.nii")));     // at work
   EXPECT_TRUE(fs::exists(folder / (elsewhere + "out_a.nii"))); // on a machine of which nothing is known
+}
+
+namespace
+{
+
+/** The number of a process that is gone. */
+pid_t
+DeadProcess()
+{
+  const pid_t gone = fork();
+  if (gone == 0)
+  {
+    _exit(0);
+  }
+  waitpid(gone, nullptr, 0);
+  return gone;
+}
+
+} // namespace
+
+TEST(OutputSet, AFailureInTheMiddleBringsAllOldFilesBack)
+{
+  const Folder folder("rollback");
+  const auto   self = ffdp::MakeSelfCommunicator();
+  WriteText("old", folder / "out_a.txt");
+  WriteText("old", folder / "out_c.txt");
+  WriteText("old", folder / "out_d.txt");
+  {
+    OutputSet set(folder / "out_", *self);
+    for (const char * name : { "out_a.txt", "out_b.txt", "out_c.txt" })
+    {
+      WriteText("new", folder / name);
+    }
+    for (const auto & entry : fs::directory_iterator(folder.path))
+    {
+      const std::string name = entry.path().filename().string();
+      if (name.rfind(".ffdp", 0) == 0 && name.find("out_c.txt") != std::string::npos)
+      {
+        fs::remove(entry.path()); // so that it cannot get its name
+        break;
+      }
+    }
+    EXPECT_THROW(set.Commit({ folder / "out_d.txt" }), CommandError);
+  }
+  EXPECT_EQ(ListFolder(folder), (std::vector<std::string>{ "out_a.txt", "out_c.txt", "out_d.txt" }));
+  for (const char * name : { "out_a.txt", "out_c.txt", "out_d.txt" })
+  {
+    EXPECT_EQ(ReadText(folder / name), "old") << name;
+  }
+  {
+    OutputSet set(folder / "out_", *self);
+    WriteText("new", folder / "out_a.txt");
+    WriteText("new", folder / "out_b.txt");
+    fs::create_directories(folder / "out_b.txt"); // meanwhile
+    EXPECT_THROW(set.Commit(), CommandError);
+  }
+  EXPECT_EQ(ReadText(folder / "out_a.txt"), "old");
+}
+
+TEST(OutputSet, RemovesWhatAnEarlierRunWroteAndThisOneDoesNot)
+{
+  const Folder folder("outdated");
+  const auto   self = ffdp::MakeSelfCommunicator();
+  WriteText("old", folder / "out_a.txt");
+  WriteText("old", folder / "out_b.txt");
+  WriteText("old", folder / "other.txt");
+  OutputSet set(folder / "out_", *self);
+  WriteText("new", folder / "out_a.txt");
+  set.Commit({ folder / "out_a.txt", folder / "out_b.txt", folder / "out_c.txt" });
+  EXPECT_EQ(set.Removed(), std::vector<std::string>{ folder / "out_b.txt" });
+  EXPECT_EQ(ListFolder(folder), (std::vector<std::string>{ "other.txt", "out_a.txt" }));
+  EXPECT_EQ(ReadText(folder / "out_a.txt"), "new");
+}
+
+TEST(OutputSet, FinishesWhatAKilledRunBegan)
+{
+  const Folder folder("journal");
+  const auto   self = ffdp::MakeSelfCommunicator();
+  char         host[256] = "";
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  const std::string dead = ".ffdp-" + std::string(host) + "-" + std::to_string(DeadProcess()) + "-";
+  const auto        text = [&](const std::string & name, const std::string & content) {
+    std::ofstream(folder / name, std::ios::binary) << content;
+  };
+  // killed after all old ones went aside and one of the new ones arrived
+  text("out_a.txt", "new");
+  text(dead + "out_b.txt", "new");
+  text(dead + "out_a.txt.old", "old");
+  text(dead + "out_b.txt.old", "old");
+  text("out_d.txt", "old");
+  std::string journal;
+  for (const std::string & name :
+       { dead + "out_a.txt", std::string("out_a.txt"), dead + "out_b.txt", std::string("out_b.txt") })
+  {
+    journal += (folder / name) + '\0';
+  }
+  text(dead + "out_.ffdp-journal", journal + '\0' + (folder / "out_d.txt") + '\0');
+  const OutputSet set(folder / "out_", *self);
+  EXPECT_EQ(ListFolder(folder), (std::vector<std::string>{ "out_a.txt", "out_b.txt" }));
+  EXPECT_EQ(ReadText(folder / "out_a.txt"), "new");
+  EXPECT_EQ(ReadText(folder / "out_b.txt"), "new");
+}
+
+TEST(OutputFiles, ASignalRemovesWhatIsNotComplete)
+{
+  const Folder folder("signal");
+  for (const int signal : { SIGINT, SIGTERM })
+  {
+    const pid_t child = fork();
+    if (child == 0)
+    {
+      WriteAtomically(folder / "a.txt", [&](const std::string & name) {
+        std::ofstream(name) << "half";
+        std::ofstream(folder / "begun") << "now";
+        sleep(60);
+      });
+      _exit(0);
+    }
+    while (!fs::exists(folder / "begun"))
+    {
+      usleep(1000);
+    }
+    kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_EQ(ListFolder(folder), std::vector<std::string>{ "begun" });
+    fs::remove(folder / "begun");
+  }
+}
+
+TEST(OutputFiles, TheNextWriterRemovesWhatAKilledOneLeft)
+{
+  const Folder folder("next");
+  char         host[256] = "";
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  const std::string dead = ".ffdp-" + std::string(host) + "-" + std::to_string(DeadProcess()) + "-a.txt";
+  std::ofstream(folder / dead) << "half";
+  WriteText("whole", folder / "a.txt");
+  EXPECT_EQ(ListFolder(folder), std::vector<std::string>{ "a.txt" });
+}
+
+TEST(OutputFiles, AFolderIsMadeWhenTheFirstFileIsWritten)
+{
+  const Folder      folder("late");
+  const std::string file = folder / "new/er/a.txt";
+  RequireWritable(file);
+  EXPECT_TRUE(ListFolder(folder).empty());
+  WriteText("text", file);
+  EXPECT_EQ(ReadText(file), "text");
+  EXPECT_THROW(RequireWritable(file + "/b.txt"), CommandError);
 }
 
 TEST(OutputSet, MessagesNameTheFileAndNotItsTemporaryName)

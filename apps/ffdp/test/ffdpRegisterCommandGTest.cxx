@@ -152,7 +152,7 @@ TEST(RegisterCommand, LogHasALineForEachIterationAndStagesRunInOrder)
   EXPECT_EQ(lines, 5 + 3 + 4);
   EXPECT_GE(ends, 2);
   EXPECT_DOUBLE_EQ(fraction, 1);
-  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " --log-json /no/such/folder/log").code, 1);
+  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " --log-json " + (pair.folder / "no/such/folder/log")).code, 1);
 }
 
 TEST(RegisterCommand, PlainLinesInAPipeAndNothingWhenQuiet)
@@ -188,13 +188,14 @@ TEST(RegisterCommand, SameBytesForAnyNumberOfThreads)
 TEST(RegisterCommand, UncompressedFilesHoldTheSame)
 {
   const Pair pair("uncompressed");
-  ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + " -q -p fast").code, 0);
+  ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + "zipped_ -q -p fast").code, 0);
   ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + " -q -p fast --uncompressed").code, 0);
-  for (const std::string name : { "out_1Warp", "out_1InverseWarp", "out_Warped", "out_InverseWarped" })
+  for (const std::string name : { "1Warp", "1InverseWarp", "Warped", "InverseWarped" })
   {
-    const std::string plain = pair.folder / (name + ".nii");
+    const std::string plain = pair.folder / ("out_" + name + ".nii");
+    const std::string zipped = pair.folder / ("out_zipped_" + name + ".nii.gz");
     ASSERT_TRUE(fs::exists(plain)) << name;
-    EXPECT_EQ(std::system(("gzip -dc " + plain + ".gz | cmp -s - " + plain).c_str()), 0) << name;
+    EXPECT_EQ(std::system(("gzip -dc " + zipped + " | cmp -s - " + plain).c_str()), 0) << name;
   }
 }
 

@@ -261,7 +261,7 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
     { ball + "--warp-out w.nii.gz", "--warp-out needs a --warp-size" },
     { ball + "--warp-size 20 --warp-smoothness 3", "folds" },
     { "--head --crop 3 -o out.nii.gz", "--crop is for label maps" },
-    { "--labels ball.nii.gz -o out.xyz", "'out.xyz' has an ending" },
+    { "--labels ball.nii.gz -o out.xyz", "does not end like an image" },
     { ball + "--labels-out out.nii.gz", "given for two outputs" },
     { "--labels ball.nii.gz -o file/out.nii.gz", "file" },
   };
