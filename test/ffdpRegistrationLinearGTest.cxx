@@ -88,3 +88,34 @@ TEST(RegistrationLinear, TheLastStepOfALevelCountsIfItLowersTheLoss)
     before = result.levels.back().lastValue;
   }
 }
+
+TEST(RegistrationLinear, ResultsInTwoDimensionsScaleWithTheUnitOfLength)
+{
+  SKIP_IF_SANITIZED();
+  const Extent      flat{ 64, 56, 1 };
+  const AffineMap   map = SomeMap(0.12, 1, { { 3, -2, 0 } });
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  const auto run = [&](double unit) { // the third axis of an image of two has a spacing of one
+    const auto scaled = [unit](const std::array<double, 3> & p) {
+      return std::array<double, 3>{ { p[0] / unit, p[1] / unit, p[2] } };
+    };
+    const std::array<double, 3> spacing{ { unit, unit, 1 } };
+    const TestImage             fixed(flat, spacing, [&](const std::array<double, 3> & p) { return map(scaled(p)); });
+    const TestImage             moving(flat, spacing, scaled);
+    return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } },
+                     { moments, LinearStage(Kind::Affine, Metric::MutualInformation) });
+  };
+  const auto   inMillimeters = run(1);
+  const double unit = std::ldexp(1.0, -10); // changes no digit of a number
+  const auto   inMeters = run(unit);
+  for (int i = 0; i < 9; ++i)
+  {
+    EXPECT_NEAR(inMeters.affine.matrix[i], inMillimeters.affine.matrix[i], 1e-6) << i;
+  }
+  for (int c = 0; c < 2; ++c)
+  {
+    EXPECT_NEAR(inMeters.affine.offset[c] / unit, inMillimeters.affine.offset[c], 1e-4) << c;
+  }
+}

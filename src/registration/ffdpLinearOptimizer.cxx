@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpLinearOptimizer.h"
 
+#include "ffdpPyramid.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -59,6 +61,22 @@ Rotation(const std::array<double, 3> & w)
 }
 
 } // namespace
+
+double
+VoxelEdge(const PlacedImage & image)
+{
+  const std::array<double, 3> spacing = SpacingOf(image.indexToPhysical);
+  const Extent &              size = image.voxels.domain;
+  const std::int64_t          voxels[3] = { size.x, size.y, size.z };
+  double                      product = 1;
+  int                         axes = 0;
+  for (int c = 0; c < 3; ++c)
+  {
+    product *= voxels[c] > 1 ? spacing[std::size_t(c)] : 1.0;
+    axes += voxels[c] > 1 ? 1 : 0;
+  }
+  return axes == 3 ? std::cbrt(product) : axes == 2 ? std::sqrt(product) : axes == 1 ? product : spacing[0];
+}
 
 LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
                                  const PlacedImage &     fixed,

@@ -25,6 +25,10 @@
 namespace ffdp
 {
 
+/** The edge of a voxel in mm: the geometric mean over the axes that have more than one voxel. */
+double
+VoxelEdge(const PlacedImage & image);
+
 /** A linear map about a center, and the ways in which a stage may change it: y = A (x - c) + b.
  *
  * A changes by factors from the left, I + sum of p_k E_k, with generators E_k of the stage's kind (rotations as exact

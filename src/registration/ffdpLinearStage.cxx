@@ -58,8 +58,7 @@ public:
     m_AtATime = PlanesAtATime(m_Backend.FewVoxels(), level.Size(), owned.end - owned.first);
     m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, m_AtATime);
     m_Warp = m_Alignment.warp ? Regrid(m_Backend, m_Communicator, m_Alignment.warp, level.Size()) : Slab();
-    const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
-    m_Voxel = std::cbrt(spacing[0] * spacing[1] * spacing[2]);
+    m_Voxel = VoxelEdge(level.Fixed());
     m_Convergence = Convergence(m_Stage.tolerance, m_Stage.window);
     m_Curvature = Curvature();
     m_State = State();

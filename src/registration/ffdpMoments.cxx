@@ -309,7 +309,7 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
   const auto better = [](const Candidate & a, const Candidate & b) { return a.value < b.value; };
   std::stable_sort(candidates.begin(), candidates.end(), better);
   candidates.resize(std::min(candidates.size(), Refined));
-  const std::array<double, 3> spacing = SpacingOf(images.fixed.indexToPhysical);
+  const double edge = VoxelEdge(images.fixed);
   for (Candidate & candidate : candidates)
   {
     LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, images.fixed, candidate.map, planar);
@@ -317,7 +317,7 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
     {
       loss.Begin(optimizer.Map(), warp, {}, true);
       loss.AddMapGradient(0, size.z);
-      optimizer.Step(loss.PhysicalMapGradient(), spacing[0] * 0.5 * double(Iterations - i) / Iterations);
+      optimizer.Step(loss.PhysicalMapGradient(), edge * 0.5 * double(Iterations - i) / Iterations);
     }
     const double value = Evaluate(loss, optimizer.Map(), warp);
     if (value < candidate.value)
