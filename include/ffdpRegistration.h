@@ -73,9 +73,10 @@ struct RegistrationStage
   std::vector<int>                iterations = { 100, 50, 25 };
   std::vector<double>             smoothingSigmas; ///< of the levels; empty: what the shrink factors ask for
   bool   smoothingInMm = false;                    ///< the unit of these sigmas; otherwise voxels of the full image
-  double tolerance = 1e-3;  ///< stop a level when its loss falls per iteration by less than this part of its whole fall
-  int    window = 10;       ///< losses that a slope is fitted to
-  int    smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
+  double tolerance =
+    1e-3; ///< stop a level when its loss falls per iteration by less than this part of its highest minus lowest
+  int window = 10;       ///< losses that a slope is fitted to
+  int smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
 
   /** Linear stages: mm per iteration at the start of a level, in voxels of the level, at the corners of the image.
    * Greedy, SyN: the largest step, times half a voxel. */

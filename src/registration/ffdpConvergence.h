@@ -28,8 +28,9 @@ namespace ffdp
 {
 
 /** Tells when a falling sequence of losses has become flat: a line fitted to the last `window` of them falls by less
- * than `tolerance` per iteration, as a part of how far the loss fell in the level so far. So neither the scale nor
- * the offset of a loss matters. */
+ * than `tolerance` per iteration, as a part of how far apart the losses of the level are so far. So neither the scale
+ * nor the offset of a loss matters, and where a level starts at its minimum, the first step away from it tells the
+ * scale. */
 class Convergence
 {
 public:
@@ -42,8 +43,9 @@ public:
   bool
   Add(double loss)
   {
-    m_First = m_Count++ == 0 ? loss : m_First;
-    m_Lowest = m_Count == 1 || loss < m_Lowest ? loss : m_Lowest;
+    m_Highest = m_Count == 0 || loss > m_Highest ? loss : m_Highest;
+    m_Lowest = m_Count == 0 || loss < m_Lowest ? loss : m_Lowest;
+    ++m_Count;
     m_Last.push_back(loss);
     if (m_Last.size() > m_Window)
     {
@@ -53,11 +55,17 @@ public:
     {
       return false;
     }
-    const double fallen = m_First - m_Lowest;
-    return -this->FitSlope() <= m_Tolerance * fallen;
+    return -this->FitSlope() <= this->LeastFall();
   }
 
-  /** Forgets the window, but not how far the loss fell. */
+  /** What a loss must fall by, per iteration, to count as falling. */
+  double
+  LeastFall() const
+  {
+    return m_Tolerance > 0 ? m_Tolerance * (m_Highest - m_Lowest) : 0.0;
+  }
+
+  /** Forgets the window, but not how far apart the losses are. */
   void
   ClearWindow()
   {
@@ -71,7 +79,7 @@ public:
     archive.Exchange(last);
     m_Last.assign(last.begin(), last.end());
     archive.Exchange(m_Count);
-    archive.Exchange(m_First);
+    archive.Exchange(m_Highest);
     archive.Exchange(m_Lowest);
   }
 
@@ -94,7 +102,7 @@ private:
   std::size_t        m_Window;
   std::deque<double> m_Last;
   std::size_t        m_Count = 0;
-  double             m_First = 0;
+  double             m_Highest = 0;
   double             m_Lowest = 0;
 };
 

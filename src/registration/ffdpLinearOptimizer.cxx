@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpLinearOptimizer.h"
 
+#include "ffdpPyramid.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -60,6 +62,22 @@ Rotation(const std::array<double, 3> & w)
 
 } // namespace
 
+double
+VoxelEdge(const PlacedImage & image)
+{
+  const std::array<double, 3> spacing = SpacingOf(image.indexToPhysical);
+  const Extent &              size = image.voxels.domain;
+  const std::int64_t          voxels[3] = { size.x, size.y, size.z };
+  double                      product = 1;
+  int                         axes = 0;
+  for (int c = 0; c < 3; ++c)
+  {
+    product *= voxels[c] > 1 ? spacing[std::size_t(c)] : 1.0;
+    axes += voxels[c] > 1 ? 1 : 0;
+  }
+  return axes == 3 ? std::cbrt(product) : axes == 2 ? std::sqrt(product) : axes == 1 ? product : spacing[0];
+}
+
 LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
                                  const PlacedImage &     fixed,
                                  const AffineMap &       start,
@@ -67,7 +85,7 @@ LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
   : m_Rigid(kind != RegistrationStage::Kind::Affine)
   , m_Planar(planar)
 {
-  std::copy(start.matrix, start.matrix + 9, m_A.begin());
+  std::copy(start.matrix, start.matrix + 9, m_Place.A.begin());
   const Extent &              size = fixed.voxels.domain;
   const std::array<double, 3> corner = fixed.indexToPhysical({ { 0, 0, 0 } });
   m_Center =
@@ -78,7 +96,7 @@ LinearOptimizer::LinearOptimizer(RegistrationStage::Kind kind,
     squared += (corner[c] - m_Center[c]) * (corner[c] - m_Center[c]);
   }
   m_Radius = std::max(1e-6, 0.5 * std::sqrt(squared)); // half way: objects seldom fill the corners
-  m_B = start(m_Center);
+  m_Place.b = start(m_Center);
 
   if (m_Rigid)
   {
@@ -121,8 +139,7 @@ LinearOptimizer::Restart()
 void
 LinearOptimizer::Exchange(StateArchive & archive)
 {
-  archive.Exchange(m_A);
-  archive.Exchange(m_B);
+  archive.Exchange(m_Place);
   archive.Exchange(m_First);
   archive.Exchange(m_Second);
   archive.Exchange(m_Steps);
@@ -132,11 +149,11 @@ AffineMap
 LinearOptimizer::Map() const
 {
   AffineMap map;
-  std::copy(m_A.begin(), m_A.end(), map.matrix);
+  std::copy(m_Place.A.begin(), m_Place.A.end(), map.matrix);
   const std::array<double, 3> moved = map(m_Center);
   for (int c = 0; c < 3; ++c)
   {
-    map.offset[c] = m_B[c] - moved[c];
+    map.offset[c] = m_Place.b[c] - moved[c];
   }
   return map;
 }
@@ -155,7 +172,7 @@ LinearOptimizer::ProjectGradient(const MapGradient & gradient) const
   }
   for (const Matrix & generator : m_Generators)
   {
-    const Matrix change = Multiply(generator, m_A);
+    const Matrix change = Multiply(generator, m_Place.A);
     double       sum = 0;
     for (int i = 0; i < 9; ++i)
     {
@@ -170,22 +187,26 @@ LinearOptimizer::ProjectGradient(const MapGradient & gradient) const
   return projected;
 }
 
-void
-LinearOptimizer::Step(const MapGradient & gradient, double length)
+std::vector<double>
+LinearOptimizer::AdamStep(const std::vector<double> & gradient, double length)
 {
-  constexpr double          beta1 = 0.9, beta2 = 0.99;
-  const std::vector<double> projected = this->ProjectGradient(gradient);
+  constexpr double beta1 = 0.9, beta2 = 0.99;
   ++m_Steps;
-  std::vector<double> step(projected.size());
-  for (std::size_t k = 0; k < projected.size(); ++k)
+  std::vector<double> step(gradient.size());
+  for (std::size_t k = 0; k < gradient.size(); ++k)
   {
-    m_First[k] = beta1 * m_First[k] + (1 - beta1) * projected[k];
-    m_Second[k] = beta2 * m_Second[k] + (1 - beta2) * projected[k] * projected[k];
+    m_First[k] = beta1 * m_First[k] + (1 - beta1) * gradient[k];
+    m_Second[k] = beta2 * m_Second[k] + (1 - beta2) * gradient[k] * gradient[k];
     const double first = m_First[k] / (1 - std::pow(beta1, m_Steps));
     const double second = m_Second[k] / (1 - std::pow(beta2, m_Steps));
     step[k] = second > 0 ? -length * first / std::sqrt(second) : 0.0;
   }
+  return step;
+}
 
+void
+LinearOptimizer::Move(const std::vector<double> & step)
+{
   Matrix                factor = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
   std::array<double, 3> turn{};
   double                growth = 0;
@@ -219,10 +240,10 @@ LinearOptimizer::Step(const MapGradient & gradient, double length)
       factor[i] *= m_Planar && i == 8 ? 1.0 : std::exp(growth);
     }
   }
-  m_A = Multiply(factor, m_A);
+  m_Place.A = Multiply(factor, m_Place.A);
   for (int c = 0; c < 3; ++c)
   {
-    m_B[c] += step[m_Generators.size() + std::size_t(c)];
+    m_Place.b[c] += step[m_Generators.size() + std::size_t(c)];
   }
 }
 

@@ -25,6 +25,10 @@
 namespace ffdp
 {
 
+/** The edge of a voxel in mm: the geometric mean over the axes that have more than one voxel. */
+double
+VoxelEdge(const PlacedImage & image);
+
 /** A linear map about a center, and the ways in which a stage may change it: y = A (x - c) + b.
  *
  * A changes by factors from the left, I + sum of p_k E_k, with generators E_k of the stage's kind (rotations as exact
@@ -35,13 +39,44 @@ class LinearOptimizer
 public:
   LinearOptimizer(RegistrationStage::Kind kind, const PlacedImage & fixed, const AffineMap & start, bool planar);
 
+  /** A and b. */
+  struct Place
+  {
+    std::array<double, 9> A{};
+    std::array<double, 3> b{};
+  };
+
   AffineMap
   Map() const;
 
-  /** One step of Adam against a gradient for the physical map (Loss::PhysicalMapGradient), of `length` mm at most per
-   * parameter. */
+  const Place &
+  CurrentPlace() const
+  {
+    return m_Place;
+  }
   void
-  Step(const MapGradient & gradient, double length);
+  ReturnTo(const Place & place)
+  {
+    m_Place = place;
+  }
+
+  /** A gradient for the physical map (Loss::PhysicalMapGradient) as one for the parameters. */
+  std::vector<double>
+  ProjectGradient(const MapGradient & gradient) const;
+
+  /** The step that Adam takes against a gradient for the parameters, of `length` mm at most per parameter. */
+  std::vector<double>
+  AdamStep(const std::vector<double> & gradient, double length);
+
+  void
+  Move(const std::vector<double> & step);
+
+  /** AdamStep() and Move(). */
+  void
+  Step(const MapGradient & gradient, double length)
+  {
+    this->Move(this->AdamStep(this->ProjectGradient(gradient), length));
+  }
 
   /** Forgets what the optimizer remembers of gradients. */
   void
@@ -51,16 +86,12 @@ public:
   Exchange(StateArchive & archive);
 
 private:
-  std::vector<double>
-  ProjectGradient(const MapGradient & gradient) const;
-
   bool                               m_Rigid = false;
   std::vector<std::array<double, 9>> m_Generators;
   std::array<double, 3>              m_Center;
   double                             m_Radius = 1; ///< mm from the center to where a unit is measured
   bool                               m_Planar;     ///< 2-D: the third axis stays
-  std::array<double, 9>              m_A;
-  std::array<double, 3>              m_B;
+  Place                              m_Place;
   std::vector<double>                m_First, m_Second;
   int                                m_Steps = 0;
 };

@@ -16,9 +16,11 @@
  *
  *=========================================================================*/
 #include "ffdpConvergence.h"
+#include "ffdpCurvature.h"
 #include "ffdpLinearOptimizer.h"
 #include "ffdpStageRunner.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ffdp
@@ -26,7 +28,13 @@ namespace ffdp
 namespace
 {
 
-/** Rigid, similarity or affine: Adam whose steps get shorter each time the loss is flat. */
+constexpr int    Patience = 4;     // iterations of Adam without a lower loss, before Newton's method takes over
+constexpr double LeastStep = 0.01; // of the first; a level ends when steps would be shorter
+
+/** Rigid, similarity or affine. At each level, Adam takes long steps as long as the loss falls: it passes over small
+ * bumps. Then, from the lowest loss that was seen, Newton's method with what all these steps have told about the
+ * curvature finds the minimum: Adam would circle around it at the distance of a step. A level leaves the map with the
+ * lowest loss. */
 class LinearStage : public StageRunner
 {
 public:
@@ -50,63 +58,182 @@ public:
     m_AtATime = PlanesAtATime(m_Backend.FewVoxels(), level.Size(), owned.end - owned.first);
     m_Loss = std::make_unique<Loss>(m_Backend, m_Communicator, level.Pairs(), m_Stage.metrics, m_AtATime);
     m_Warp = m_Alignment.warp ? Regrid(m_Backend, m_Communicator, m_Alignment.warp, level.Size()) : Slab();
-    const std::array<double, 3> spacing = SpacingOf(level.Fixed().indexToPhysical);
-    m_Voxel = std::cbrt(spacing[0] * spacing[1] * spacing[2]);
+    m_Voxel = VoxelEdge(level.Fixed());
     m_Convergence = Convergence(m_Stage.tolerance, m_Stage.window);
-    m_Step = m_Stage.learningRate;
+    m_Curvature = Curvature();
+    m_State = State();
+    m_State.length = m_Stage.learningRate;
+    m_Step.clear();
     m_Optimizer.Restart();
   }
 
   Iteration
   Iterate() override
   {
-    constexpr double LeastStep = 0.02; // of the first; a level ends when the loss is flat and steps are this short
-    m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, true);
-    const PlaneRange & planes = m_Loss->Planes();
-    for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
+    MapGradient mapGradient{};
+    Iteration   done{ this->Evaluate(&mapGradient), m_State.length, false };
+    Require(m_State.waited >= 0 || std::isfinite(done.value),
+            "the loss is not finite: does an image hold NaN or infinite values?");
+    const std::vector<double> gradient = m_Optimizer.ProjectGradient(mapGradient);
+    this->LearnFrom(gradient);
+    const bool lower = this->KeepIfLower(done.value, gradient);
+    const bool flat = m_Convergence.Add(m_State.isNewton ? m_State.lowest : done.value);
+    if (m_State.isNewton)
     {
-      m_Loss->AddMapGradient(first, std::min(planes.end, first + m_AtATime));
+      m_State.length *= lower ? 1.0 : 0.5;
+      done.converged = flat || m_State.length < LeastStep * m_Stage.learningRate;
     }
-    m_Optimizer.Step(m_Loss->PhysicalMapGradient(), m_Step * m_Voxel);
-    m_Alignment.affine = m_Optimizer.Map();
-    Iteration done{ m_Loss->Value(), m_Step, false };
-    // Adam circles around a minimum at the distance of a step: shorter steps go on from there.
-    if (m_Convergence.Add(done.value))
+    else if (flat || m_State.waited >= Patience)
     {
-      m_Step *= 0.5;
+      m_State.isNewton = true;
       m_Convergence.ClearWindow();
-      done.converged = m_Step < LeastStep * m_Stage.learningRate;
     }
+    this->PlanStep(gradient);
+    done.converged = m_Stage.tolerance >= 0 && (done.converged || (m_State.isNewton && this->IsShort(m_Step)));
+    if (!done.converged)
+    {
+      m_Optimizer.Move(m_Step);
+    }
+    m_State.isCompared = done.converged;
     return done;
+  }
+
+  std::optional<double>
+  EndLevel() override
+  {
+    if (!m_State.isCompared) // the last step
+    {
+      this->KeepIfLower(this->Evaluate(nullptr), m_BestGradient);
+    }
+    m_Optimizer.ReturnTo(m_State.best);
+    m_Loss.reset();
+    m_Warp = Slab();
+    return m_State.lowest;
   }
 
   void
   Leave() override
-  {
-    m_Loss.reset();
-    m_Warp = Slab();
-  }
+  {}
 
   void
   Exchange(StateArchive & archive) override
   {
     m_Optimizer.Exchange(archive);
     m_Convergence.Exchange(archive);
+    m_Curvature.Exchange(archive);
+    archive.Exchange(m_State);
+    archive.Exchange(m_BestGradient);
+    archive.Exchange(m_Gradient);
     archive.Exchange(m_Step);
   }
 
 private:
+  /** What a level knows beside the optimizer. */
+  struct State
+  {
+    double                 length = 0; ///< of a step, in voxels
+    bool                   isNewton = false;
+    double                 lowest = 0;        ///< loss
+    LinearOptimizer::Place best;              ///< where it was
+    double                 expected = 0;      ///< a loss below this is one that falls
+    int                    waited = -1;       ///< iterations since there was one; -1 before the first
+    bool                   isCompared = true; ///< whether the loss where the optimizer is was compared with the lowest
+  };
+
+  /** The loss of the optimizer's map and, if wanted, its gradient. */
+  double
+  Evaluate(MapGradient * gradient)
+  {
+    m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, gradient != nullptr);
+    const PlaneRange & planes = m_Loss->Planes();
+    for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
+    {
+      const std::int64_t end = std::min(planes.end, first + m_AtATime);
+      gradient ? m_Loss->AddMapGradient(first, end) : m_Loss->AddValue(first, end);
+    }
+    if (gradient)
+    {
+      *gradient = m_Loss->PhysicalMapGradient();
+    }
+    return m_Loss->Value();
+  }
+
+  void
+  LearnFrom(const std::vector<double> & gradient)
+  {
+    if (m_Step.empty())
+    {
+      return;
+    }
+    std::vector<double> change(gradient);
+    for (std::size_t k = 0; k < change.size(); ++k)
+    {
+      change[k] -= m_Gradient[k];
+    }
+    m_Curvature.Learn(m_Step, change);
+  }
+
+  /** The next step: of Adam from here, or of Newton from where the loss was lowest. */
+  void
+  PlanStep(const std::vector<double> & gradient)
+  {
+    const double length = m_State.length * m_Voxel;
+    if (m_State.isNewton)
+    {
+      m_Optimizer.ReturnTo(m_State.best);
+      m_Gradient = m_BestGradient;
+      m_Step = m_Curvature.Step(m_Gradient, length);
+    }
+    else
+    {
+      m_Gradient = gradient;
+      m_Step = m_Optimizer.AdamStep(m_Gradient, length);
+    }
+  }
+
+  bool
+  IsShort(const std::vector<double> & step) const
+  {
+    const double least = LeastStep * m_Stage.learningRate * m_Voxel;
+    return std::all_of(step.begin(), step.end(), [least](double s) { return std::abs(s) < least; });
+  }
+
+  /** Returns whether a loss is the lowest so far. The alignment is the map that had it. */
+  bool
+  KeepIfLower(double value, const std::vector<double> & gradient)
+  {
+    const bool first = m_State.waited < 0;
+    const bool lower = first || value < m_State.lowest;
+    ++m_State.waited;
+    if (lower)
+    {
+      m_State.lowest = value;
+      m_State.best = m_Optimizer.CurrentPlace();
+      m_BestGradient = gradient;
+      m_Alignment.affine = m_Optimizer.Map();
+    }
+    if (first || value < m_State.expected)
+    {
+      m_State.waited = 0;
+      m_State.expected = value - m_Convergence.LeastFall();
+    }
+    return lower;
+  }
+
   Backend &                 m_Backend;
   Communicator &            m_Communicator;
   const RegistrationStage & m_Stage;
   Alignment &               m_Alignment;
   LinearOptimizer           m_Optimizer;
   Convergence               m_Convergence;
+  Curvature                 m_Curvature;
   std::unique_ptr<Loss>     m_Loss;
   Slab                      m_Warp;        ///< of an earlier stage, at this level; it stays as it is
   std::int64_t              m_AtATime = 1; ///< planes
   double                    m_Voxel = 1;   ///< edge in mm
-  double                    m_Step = 0;
+  State                     m_State;
+  std::vector<double>       m_BestGradient;     ///< where the loss was lowest
+  std::vector<double>       m_Gradient, m_Step; ///< the last step, and the gradient where it began
 };
 
 } // namespace

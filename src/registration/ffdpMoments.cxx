@@ -353,11 +353,11 @@ Search(Backend & backend, const WholeLevel & images, const RegistrationStage & s
     throw NothingToCompare();
   }
   candidates.resize(std::min(candidates.size(), Refined));
-  const std::array<double, 3> spacing = SpacingOf(images.fixed.indexToPhysical);
+  const double edge = VoxelEdge(images.fixed);
   for (Candidate & candidate : candidates)
   {
     LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, images.fixed, candidate.map, planar);
-    Refine(loss, warp, optimizer, spacing[0]);
+    Refine(loss, warp, optimizer, edge);
     const double value = Evaluate(loss, optimizer.Map(), warp);
     if (value < candidate.value)
     {

@@ -340,7 +340,9 @@ private:
   void
   EndLevel()
   {
-    m_Result.levels.back().seconds = Now() - m_LevelStart;
+    LevelReport & report = m_Result.levels.back();
+    report.lastValue = m_Runner->EndLevel().value_or(report.lastValue);
+    report.seconds = Now() - m_LevelStart;
     m_DoneWork = m_LevelWork + double(this->Planned().size.Voxels()) * this->Planned().iterations;
     m_Images.reset();
   }

@@ -22,6 +22,7 @@
 #include "ffdpStateArchive.h"
 
 #include <memory>
+#include <optional>
 
 namespace ffdp
 {
@@ -64,6 +65,14 @@ public:
   };
   virtual Iteration
   Iterate() = 0;
+
+  /** After the last iteration of a level, which is still there. Returns the loss of what the level leaves, where this
+   * is not where its last iteration began. */
+  virtual std::optional<double>
+  EndLevel()
+  {
+    return {};
+  }
 
   /** After the last level. */
   virtual void
