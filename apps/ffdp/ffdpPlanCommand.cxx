@@ -70,10 +70,12 @@ MeasureStage(ffdp::Backend & backend, const Stage & stage, bool planar)
   trial.tolerance = -1;
   using Clock = std::chrono::steady_clock;
   std::vector<Clock::time_point> times;
+  double                         voxels = 1; // of the level: moments are searched on a coarse one
   const auto                     self = ffdp::MakeSelfCommunicator();
   try
   {
-    ffdp::Register(backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress &) {
+    ffdp::Register(backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress & progress) {
+      voxels = double(progress.levelSize.Voxels());
       times.push_back(Clock::now());
       return times.size() < 4;
     });
@@ -87,7 +89,8 @@ MeasureStage(ffdp::Backend & backend, const Stage & stage, bool planar)
   {
     laps.push_back(std::chrono::duration<double>(times[i] - times[i - 1]).count());
   }
-  return *std::min_element(laps.begin(), laps.end()) / double(size.Voxels());
+  std::nth_element(laps.begin(), laps.begin() + std::ptrdiff_t(laps.size() / 2), laps.end());
+  return laps[laps.size() / 2] / voxels;
 }
 
 std::string

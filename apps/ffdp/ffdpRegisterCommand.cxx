@@ -28,6 +28,7 @@
 #include "ffdpRegisterOutputs.h"
 #include "ffdpReport.h"
 #include "ffdpRunLog.h"
+#include "ffdpTimeLeft.h"
 
 #include "itkMultiThreaderBase.h"
 
@@ -39,6 +40,23 @@
 
 namespace
 {
+
+/** Seconds since it was last asked. */
+class Stopwatch
+{
+public:
+  double
+  Lap()
+  {
+    const auto                          now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - m_Last;
+    m_Last = now;
+    return lap.count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
+};
 
 ffdp::RegistrationCheckpoint
 MakeCheckpoint(const RegisterOptions & options)
@@ -59,9 +77,14 @@ RunStages(const RegisterOptions & options,
 {
   const bool   launched = ranks.Size() > 1; // mpirun gives its processes a terminal, whatever it writes to itself
   ProgressLine line(options.quiet || ranks.Rank() > 0, launched);
+  TimeLeft     timeLeft;
+  Stopwatch    watch;
+  double       seconds = 0;
   const auto   observe = [&](const ffdp::RegistrationProgress & progress) {
-    log.Add(progress);
-    line.Show(progress);
+    seconds += watch.Lap();
+    const double left = timeLeft.Update(progress, seconds);
+    log.Add(progress, left);
+    line.Show(progress, seconds, left);
     return !IsInterrupted();
   };
   try
@@ -106,23 +129,6 @@ PrintSummary(const ffdp::RegistrationResult & result, double seconds, double meg
   }
   std::cout << "\n";
 }
-
-/** Seconds since it was last asked. */
-class Stopwatch
-{
-public:
-  double
-  Lap()
-  {
-    const auto                          now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> lap = now - m_Last;
-    m_Last = now;
-    return lap.count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
-};
 
 /** What can be known to be wrong before any voxel is read. */
 void

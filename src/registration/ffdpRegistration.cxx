@@ -20,10 +20,10 @@
 #include "ffdpCheckpoint.h"
 #include "ffdpDeviceImages.h"
 #include "ffdpFinalWarp.h"
-#include "ffdpMoments.h"
 #include "ffdpRegistrationEstimate.h"
 #include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
+#include "ffdpStartSearch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -69,11 +69,11 @@ public:
     m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
-      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>()
+      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>{ PlanSearch(stage, this->FixedSize()) }
                                                     : PlanLevels(stage, this->FixedSize(), m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
-        m_AllWork += double(level.size.Voxels()) * level.iterations;
+        m_AllWork += WorkOfStep(stage, level) * level.iterations;
       }
     }
     if (start.warp.IsGiven())
@@ -122,6 +122,19 @@ private:
   FixedSize() const
   {
     return m_Pairs.front().fixed.voxels.domain;
+  }
+
+  /** Voxels that are gone through in an iteration, or about as much. */
+  static double
+  WorkOfStep(const RegistrationStage & stage, const PlannedLevel & level)
+  {
+    return double(level.size.Voxels()) * (stage.kind == Kind::Moments ? RotationsPerStep : 1);
+  }
+
+  double
+  WorkOfLevel() const
+  {
+    return WorkOfStep(m_Stages[m_Stage], this->Planned()) * this->Planned().iterations;
   }
 
   const PlannedLevel &
@@ -190,7 +203,7 @@ private:
     switch (stage.kind)
     {
       case Kind::Moments:
-        m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, stage, m_Alignment);
+        this->SearchStart();
         break;
       case Kind::Rigid:
       case Kind::Similarity:
@@ -207,6 +220,33 @@ private:
         m_Runner = MakeDeformableStage(m_Backend, m_Communicator, stage, m_Alignment);
         break;
     }
+  }
+
+  /** A checkpoint knows this stage as one that has not begun. */
+  void
+  SearchStart()
+  {
+    this->TellLevel();
+    LevelReport level{ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 };
+    m_LevelStart = Now();
+    m_LevelWork = m_DoneWork;
+    const auto report = [&](double value) {
+      level.firstValue = level.iterations++ == 0 ? value : level.firstValue;
+      level.lastValue = value;
+      m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
+      if (this->IsStopped(this->Tell(value, 0)))
+      {
+        m_DoneWork = m_LevelWork;
+        if (m_Checkpoint.IsKept())
+        {
+          this->Save();
+        }
+        throw RegistrationAborted();
+      }
+    };
+    m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[m_Stage], m_Alignment, report);
+    level.seconds = Now() - m_LevelStart;
+    m_Result.levels.push_back(level);
   }
 
   void
@@ -226,11 +266,17 @@ private:
   }
 
   void
-  EnterLevel()
+  TellLevel()
   {
     m_Progress.level = int(m_Level);
     m_Progress.levelSize = this->Planned().size;
     m_Progress.iterations = this->Planned().iterations;
+  }
+
+  void
+  EnterLevel()
+  {
+    this->TellLevel();
     m_Images =
       std::make_unique<Level>(m_Backend, m_Communicator, m_Pairs, this->Planned().size, this->Planned().smoothing);
     m_Runner->Enter(*m_Images);
@@ -257,10 +303,12 @@ private:
     m_Progress.levelSize = this->FixedSize();
     m_Progress.iterations = MostFinalWarpSteps + 1;
     m_Progress.isEnd = true;
-    const auto report = [this](double error) {
-      double stop = this->Tell(error, 0) ? 0 : 1;
-      m_Communicator.Maximum(&stop, 1);
-      if (stop > 0) // the checkpoint was made before this began
+    const double before = m_DoneWork;
+    double       left = double(this->FixedSize().Voxels()) * FinalWarpWork;
+    const auto   report = [&](double error) {
+      left *= FinalWarpWorkLeft;
+      m_DoneWork = before + double(this->FixedSize().Voxels()) * FinalWarpWork - left;
+      if (this->IsStopped(this->Tell(error, 0))) // the checkpoint was made before this began
       {
         throw RegistrationAborted();
       }
@@ -290,6 +338,7 @@ private:
     report.lastValue = done.value;
     m_Converged = done.converged;
     m_Progress.iteration = report.iterations - 1; // those that a checkpoint brought count too
+    m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
     return this->Tell(done.value, done.step);
   }
 
@@ -298,11 +347,19 @@ private:
   Tell(double value, double step)
   {
     ++m_Progress.iteration;
-    m_DoneWork += double(m_Progress.levelSize.Voxels()) * (m_Progress.isEnd ? FinalWarpWork / MostFinalWarpSteps : 1);
     m_Progress.value = value;
     m_Progress.step = step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
     return !m_Observer || m_Observer(m_Progress);
+  }
+
+  /** Whether a rank wants to stop. All ranks ask, and get the same answer. */
+  bool
+  IsStopped(bool goOn)
+  {
+    double stop = goOn ? 0 : 1;
+    m_Communicator.Maximum(&stop, 1);
+    return stop > 0;
   }
 
   /** What one rank wants is done by all. */
@@ -327,7 +384,7 @@ private:
   EndLevel()
   {
     m_Result.levels.back().seconds = Now() - m_LevelStart;
-    m_DoneWork = m_LevelWork + double(this->Planned().size.Voxels()) * this->Planned().iterations;
+    m_DoneWork = m_LevelWork + this->WorkOfLevel();
     m_Images.reset();
   }
 
@@ -341,7 +398,7 @@ private:
     m_Checkpoint.Save([this](StateArchive & archive) { this->Exchange(archive); });
   }
 
-  /** What there is to save, in the middle of a level or after the last stage. */
+  /** What there is to save, in the middle of a level, before a search for a start or after the last stage. */
   void
   Exchange(StateArchive & archive)
   {
@@ -392,7 +449,7 @@ private:
   EnterResumedLevel()
   {
     m_Result.notes.push_back("went on from the checkpoint");
-    if (m_Stage < m_Stages.size())
+    if (m_Stage < m_Stages.size() && m_Stages[m_Stage].kind != Kind::Moments)
     {
       this->BeginStage();
       this->EnterLevel();

@@ -341,14 +341,16 @@ ComesTrue(const TCondition & condition)
 TEST(RegisterCommand, StopsOnInterruptionAndLeavesNothing)
 {
   const Pair pair("interrupt");
-  for (const int signal : { SIGINT, SIGTERM })
+  for (const std::string stage : { "'Greedy[]' --metric CC --convergence '[100000,0,20]'", "'Moments[180,1]'" })
   {
-    const std::string log = pair.folder / ("log" + std::to_string(signal));
-    const Process     process(pair.Arguments() +
-                          " --transform 'Greedy[]' --metric CC --convergence '[100000,0,20]' --log-json " + log);
-    EXPECT_TRUE(ComesTrue([&] { return ReadText(log).find('\n') != std::string::npos; }));
-    process.Send(signal);
-    EXPECT_EQ(process.Wait(), 130);
+    for (const int signal : { SIGINT, SIGTERM })
+    {
+      const std::string log = pair.folder / (stage.substr(1, 2) + std::to_string(signal));
+      const Process     process(pair.Arguments() + " --transform " + stage + " --log-json " + log);
+      EXPECT_TRUE(ComesTrue([&] { return ReadText(log).find('\n') != std::string::npos; }));
+      process.Send(signal);
+      EXPECT_EQ(process.Wait(), 130);
+    }
   }
   EXPECT_TRUE(NamesThatBegin(pair.folder, "out_").empty());
   EXPECT_TRUE(NamesThatBegin(pair.folder, ".ffdp-").empty());
