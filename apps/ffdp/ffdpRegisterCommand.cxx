@@ -18,6 +18,7 @@
 #include "ffdpAgreement.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
+#include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
@@ -136,6 +137,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
 {
   const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
+  RequireAxisWeights(options, ExtentOf(ReadGrid(list.pairs.front().fixed, "fixed image")));
   for (const ImageNames & names : list.pairs)
   {
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
@@ -153,6 +155,19 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
 }
 
 void
+RequireWritableOutputs(const RegisterOptions & options)
+{
+  RequireWritable(options.output);
+  for (const std::string & file : { options.warped, options.inverseWarped })
+  {
+    if (!file.empty())
+    {
+      RequireWritableFile(file);
+    }
+  }
+}
+
+void
 RunRegister(const RegisterOptions & options, const Launch & launch)
 {
   Stopwatch            watch;
@@ -164,7 +179,8 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
     itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
   }
   const StageList list = PlanStages(options);
-  DoOnFirst(ranks, [&] { RequireWritable(options.output); });
+  ParseDevice(options.device); // wrong words are found before ranks agree on anything
+  DoOnFirst(ranks, [&] { RequireWritableOutputs(options); });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);
@@ -218,8 +234,16 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  AddProblemOptions(*command, options, [options, &launch] { RunRegister(*options, launch); });
-  command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
+  AddProblemOptions(*command, options, [options, &launch] {
+    ParseOutput(*options);
+    RunRegister(*options, launch);
+  });
+  command
+    ->add_option("-o,--output",
+                 options->output,
+                 "Prefix of all files written, as in ANTs; or [PREFIX,WARPED,INVERSEWARPED] with names of these images")
+    ->required()
+    ->allow_extra_args(false);
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(
     "--uncompressed", options->uncompressed, "Write .nii instead of .nii.gz: larger, and all ranks write at once");
@@ -228,6 +252,7 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   command->add_option(
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
   command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
+    ->check(CLI::NonNegativeNumber)
     ->capture_default_str();
   command->add_flag("--ignore-memory", options->ignoreMemory, "Run even if the memory that is free will not do");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

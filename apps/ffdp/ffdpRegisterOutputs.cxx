@@ -110,9 +110,11 @@ WriteRegistration(const RegisterOptions &    options,
       WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator);
       StopIfInterrupted(communicator);
     }
-    const auto makeWarped = forward ? WarpMoving : WarpFixed;
-    WriteImage(
-      makeWarped(result, fixed, moving, backend, communicator), prefix + inverse + "Warped" + ending, communicator);
+    const auto          makeWarped = forward ? WarpMoving : WarpFixed;
+    const std::string & name = forward ? options.warped : options.inverseWarped;
+    WriteImage(makeWarped(result, fixed, moving, backend, communicator),
+               name.empty() ? prefix + inverse + "Warped" + ending : name,
+               communicator);
     StopIfInterrupted(communicator);
     if (options.composite)
     {

@@ -109,6 +109,10 @@ public:
     {
       this->Save();
     }
+    RequireOverlap(
+      m_Pairs,
+      m_Alignment.affine,
+      "the images do not overlap where the last stage ended: it went astray; take shorter steps, or another start");
     m_Result.affine = m_Alignment.affine;
     if (m_Alignment.warp)
     {
@@ -186,6 +190,21 @@ private:
     }
   }
 
+  /** If images do not overlap where a stage starts. */
+  std::string
+  ComplaintAboutStart() const
+  {
+    const std::string text =
+      std::string("the images do not overlap where the stage ") + NameOf(m_Stages[m_Stage].kind) + " starts: ";
+    if (m_Stage == 0)
+    {
+      return text + "begin with moments, or with a transform that brings them together";
+    }
+    const Kind before = m_Stages[m_Stage - 1].kind;
+    return text + (before == Kind::Moments ? "moments did not bring them together, so begin with a transform that does"
+                                           : std::string(NameOf(before)) + " went astray: take shorter steps");
+  }
+
   /** Moments are done at once; other stages get a runner. */
   void
   BeginStage()
@@ -198,7 +217,7 @@ private:
     m_Runner.reset();
     if (stage.kind != Kind::Moments)
     {
-      RequireOverlap(m_Pairs, m_Alignment.affine);
+      RequireOverlap(m_Pairs, m_Alignment.affine, this->ComplaintAboutStart());
     }
     switch (stage.kind)
     {

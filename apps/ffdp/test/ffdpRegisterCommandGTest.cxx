@@ -232,8 +232,8 @@ TEST(RegisterCommand, StartsWhereItIsTold)
   EXPECT_GT(there.GetNorm(), 1);
   expect(option + "'[" + (pair.folder / "start.mat") + ",1]'", -there, 1e-9);
   expect("-r " + (pair.folder / "start.mat") + " " + (pair.folder / "start.mat"), there * 2.0, 1e-9);
-  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " -r '[3]'").code, 1);
-  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " -r '[a,b,c,d]'").code, 1);
+  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " -r '[3]'").code, 2);
+  EXPECT_EQ(RunProgram(pair.folder, pair.Arguments() + " -r '[a,b,c,d]'").code, 2);
 }
 
 TEST(RegisterCommand, GoesOnFromAWarp)
@@ -250,7 +250,7 @@ TEST(RegisterCommand, GoesOnFromAWarp)
   // are between 0 and about 2, and few voxels move.
   EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), Read(prefix + "Warped.nii.gz")), 1e-2);
   const Outcome swapped = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "1Warp.nii.gz");
-  EXPECT_EQ(swapped.code, 1);
+  EXPECT_EQ(swapped.code, 2);
   EXPECT_NE(swapped.errors.find("must come first"), std::string::npos) << swapped.errors;
 }
 
@@ -315,7 +315,7 @@ TEST(RegisterCommand, WrongOptionsAreNamedInOneLine)
   for (const auto & c : cases)
   {
     const Outcome outcome = RunProgram(pair.folder, c.arguments);
-    EXPECT_EQ(outcome.code, 1) << c.arguments;
+    EXPECT_EQ(outcome.code, 2) << c.arguments;
     EXPECT_NE(outcome.errors.find(c.expected), std::string::npos) << outcome.errors;
     EXPECT_EQ(outcome.ErrorLines(), 1) << outcome.errors;
   }
