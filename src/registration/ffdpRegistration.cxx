@@ -109,14 +109,17 @@ public:
     {
       this->Save();
     }
-    RequireOverlap(
-      m_Pairs,
-      m_Alignment.affine,
-      "the images do not overlap where the last stage ended: it went astray; take shorter steps, or another start");
     m_Result.affine = m_Alignment.affine;
     if (m_Alignment.warp)
     {
       this->EndWithWarp();
+    }
+    else // a warp may bring together what a map alone does not
+    {
+      RequireOverlap(
+        m_Pairs,
+        m_Alignment.affine,
+        "the images do not overlap where the last stage ended: it went astray; take shorter steps, or another start");
     }
     return std::move(m_Result);
   }
