@@ -93,8 +93,9 @@ struct RegistrationStage
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps the warp from moving along an axis of the fixed grid
 };
 
-/** What an observer is told after each iteration; and then, where there is a warp, while it and its inverse are brought
- * together, as if that were one stage more with one level. */
+/** What an observer is told after each iteration, a search for a start by moments being one for some rotations; and
+ * then, where there is a warp, while it and its inverse are brought together, as if that were one stage more with one
+ * level. */
 struct RegistrationProgress
 {
   int          stage = 0;
@@ -104,10 +105,11 @@ struct RegistrationProgress
   Extent       levelSize;
   int          iteration = 0;  ///< from 1
   int          iterations = 0; ///< at most
-  double       value = 0;      ///< the loss before this iteration's step; at the end, voxels the two warps are apart
-  double       step = 0;       ///< largest movement of a voxel in this iteration, in voxels of the level
-  double       fraction = 0;   ///< of the work of all stages that is done, by voxels
-  bool         isEnd = false;  ///< all stages are done
+  double       value = 0;      ///< the loss before this iteration's step, or the least of a search; at the end, voxels
+                               ///< the two warps are apart
+  double step = 0;             ///< largest movement of a voxel in this iteration, in voxels of the level
+  double fraction = 0;         ///< of the work of all stages that is done, by voxels
+  bool   isEnd = false;        ///< all stages are done
 };
 
 struct LevelReport

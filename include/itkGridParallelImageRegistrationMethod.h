@@ -75,7 +75,7 @@ namespace itk
  *
  * <b>Events.</b> IterationEvent after each iteration, with GetCurrent...() for observers, and ProgressEvent.
  * AbortGenerateDataOn() in an observer stops after that iteration, on all ranks if on one: Update() throws
- * ProcessAborted, and there is no output. Moments are searched without iterations.
+ * ProcessAborted, and there is no output. A search by moments counts as a stage with some iterations, too.
  *
  * <b>Errors</b> are ExceptionObjects that name what is wrong: an input that is missing, constant, not finite or not on
  * the grid it has to be on, an empty mask, images that do not overlap, a transform or a list of stages that cannot be

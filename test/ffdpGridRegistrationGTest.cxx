@@ -280,6 +280,23 @@ TEST_F(GridRegistration, MomentsAndRigid)
   ExpectSameForAllRanks(problem, { 2, 5 });
 }
 
+/** The first rank searches; any rank can stop it. */
+TEST_F(GridRegistration, MomentsAreStoppedByAnyRank)
+{
+  RegistrationStage moments = ShortStage(Kind::Moments, Metric::MutualInformation);
+  problem.stages = { moments, ShortStage(Kind::Rigid, Metric::LocalCorrelation) };
+  EXPECT_THROW(RunRanks(3,
+                        [&](Communicator & communicator) {
+                          const auto observe = [&](const RegistrationProgress & progress) {
+                            EXPECT_STREQ(progress.stageName, "moments");
+                            EXPECT_LE(progress.iteration, 2);
+                            return communicator.Rank() != 2 || progress.iteration != 2;
+                          };
+                          RunOnRank(problem, communicator, observe);
+                        }),
+               RegistrationAborted);
+}
+
 TEST_F(GridRegistration, GreedyWithLocalCorrelation)
 {
   problem.stages = { ShortStage(Kind::Greedy, Metric::LocalCorrelation) };

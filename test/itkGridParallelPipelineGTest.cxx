@@ -265,7 +265,7 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)
   auto   stage = ShortStage(Kind::Greedy);
   stage.shrinkFactors = { 1, 2 };
   method->SetStages({ stage });
-  ExpectErrorWith(ErrorOf(method), "shrink factors must fall");
+  ExpectErrorWith(ErrorOf(method), "shrink factors must not rise");
   EXPECT_EQ(method->GetTransform(), nullptr);
   stage = ShortStage(Kind::Greedy);
   stage.metrics.front().pair = 3;

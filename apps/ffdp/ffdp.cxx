@@ -22,6 +22,7 @@
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
+#include "ffdpUsage.h"
 
 #include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
@@ -30,6 +31,8 @@
 #include <malloc.h>
 #include <new>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -41,10 +44,14 @@ struct Ending
   std::string lines;
 };
 
+constexpr int WrongUsage = 2;
+
+/** What the library throws begins with its name, which is that of the program. */
 Ending
 Fail(int code, const std::string & message)
 {
-  return { code, "ffdp: " + message + "\n" };
+  const std::string name = "ffdp: ";
+  return { code, (message.compare(0, name.size(), name) == 0 ? "" : name) + message + "\n" };
 }
 
 /** Parses the arguments, and runs the command that they name. */
@@ -54,7 +61,6 @@ Run(int argc, char ** argv, const Launch & launch)
   CLI::App program{ "Image registration: from two images to the transform between them.", "ffdp" };
   program.set_version_flag("--version", "ffdp " FFDP_VERSION_STRING);
   program.require_subcommand(1);
-  program.failure_message(CLI::FailureMessage::simple);
   AddRegisterCommand(program, launch);
   AddPlanCommand(program);
   AddApplyCommand(program);
@@ -71,11 +77,10 @@ Run(int argc, char ** argv, const Launch & launch)
   }
   catch (const CLI::ParseError & error)
   {
-    constexpr int      WrongUsage = 2;
     std::ostringstream help, lines;
     if (program.exit(error, help, lines) != 0)
     {
-      return { WrongUsage, lines.str() };
+      return Fail(WrongUsage, DescribeUsageError(program, error, std::vector<std::string>(argv + 1, argv + argc)));
     }
     if (launch.Ranks().Rank() == 0)
     {
@@ -94,6 +99,10 @@ Run(int argc, char ** argv, const Launch & launch)
   catch (const itk::ExceptionObject & error)
   {
     return Fail(1, OneLine(error));
+  }
+  catch (const UsageError & error)
+  {
+    return Fail(WrongUsage, error.what());
   }
   catch (const std::exception & error)
   {
@@ -120,7 +129,7 @@ CompareArguments(int argc, char ** argv, ffdp::Communicator & ranks)
   }
   const int other = FindOther(ranks, arguments);
   return other == 0 ? Ending()
-                    : Fail(2,
+                    : Fail(WrongUsage,
                            "all ranks need the same arguments, and those of rank " + std::to_string(other) +
                              " are not those of rank 0");
 }

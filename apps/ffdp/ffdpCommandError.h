@@ -30,4 +30,11 @@ public:
   {}
 };
 
+/** What is wrong with the options themselves, whatever is in the files: the code is that of wrong usage. */
+class UsageError : public CommandError
+{
+public:
+  using CommandError::CommandError;
+};
+
 #endif

@@ -52,7 +52,7 @@ ParseDevice(const std::string & text)
   }
   catch (const std::invalid_argument & error)
   {
-    throw CommandError(std::string("--device: ") + error.what());
+    throw UsageError(std::string("--device: ") + error.what());
   }
 }
 

@@ -152,6 +152,11 @@ ReadImageWithContrast(const std::string & file, const std::string & what, ffdp::
   {
     throw CommandError(what + " '" + file + "' is constant: there is nothing to align");
   }
+  constexpr double Largest = 1e18; // squares must be floats
+  if (std::max(ends[0], ends[1]) > Largest)
+  {
+    throw CommandError(what + " '" + file + "' has voxels beyond 1e18: they cannot be squared in single precision");
+  }
   return image;
 }
 

@@ -20,6 +20,8 @@
 #include "ffdpLocalCorrelation.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 namespace
 {
@@ -53,62 +55,97 @@ FindPair(const Source & source, const ImageNames & named, std::vector<ImageNames
   return int(pairs.size()) - 1;
 }
 
-/** Takes fields like power=1 out of those of local correlation. A name that is not known here may be a file's. */
-void
-TakeNamedFields(const Source & source, Words & fields, Metric & metric)
+/** A field NAME=VALUE. A folder in front tells a file from it whose name has such a sign. */
+struct NamedField
 {
-  const auto part = [&](const std::string & word, const std::string & what) {
-    const double number = source.Number(word, what, 0);
+  std::string name, value; ///< the name in lower case; empty: it is something else
+
+  explicit NamedField(const std::string & field)
+  {
+    const auto        equals = field.find('=');
+    const std::string word = Trim(field.substr(0, equals));
+    if (equals != std::string::npos &&
+        std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
+    {
+      name = LowerCase(word);
+      value = Trim(field.substr(equals + 1));
+    }
+  }
+};
+
+/** What local correlation knows by a name. False if there is no such name. */
+bool
+SetByName(const Source & source, const NamedField & field, Metric & metric)
+{
+  const auto part = [&](const std::string & what) {
+    const double number = source.Number(field.value, what, 0);
     if (number > 1)
     {
-      source.Refuse("the " + what + " '" + word + "' is above 1");
+      source.Refuse("the " + what + " '" + field.value + "' is above 1");
     }
     return number;
   };
-  const auto take = [&](const std::string & field) {
-    const auto        equals = field.find('=');
-    const std::string name = equals == std::string::npos ? "" : LowerCase(field.substr(0, equals));
-    const std::string word = equals == std::string::npos ? "" : field.substr(equals + 1);
-    if (name == "power")
-    {
-      metric.power = source.Count(word, name, 1);
-      if (metric.power > ffdp::MostCorrelationPower)
-      {
-        source.Refuse("the power '" + word + "' is above " + std::to_string(ffdp::MostCorrelationPower));
-      }
-    }
-    else if (name == "epsilon")
-    {
-      metric.epsilon = source.Number(word, name, 0);
-    }
-    else if (name == "movedslope")
-    {
-      metric.movedSlope = part(word, "part of the moved image's slope");
-    }
-    else if (name == "fixedslope")
-    {
-      metric.fixedSlope = part(word, "part of the fixed image's slope");
-    }
-    else if (name == "gradient")
-    {
-      if (LowerCase(word) != "exact" && LowerCase(word) != "ants")
-      {
-        source.Refuse("the gradient '" + word + "' is neither exact nor ants");
-      }
-      metric.exactGradient = LowerCase(word) == "exact";
-    }
-    else
-    {
-      return false;
-    }
-    return true;
-  };
-  Words others;
-  for (const std::string & field : fields)
+  if (field.name == "power")
   {
-    if (!take(field))
+    metric.power = source.Count(field.value, field.name, 1);
+    if (metric.power > ffdp::MostCorrelationPower)
     {
-      others.push_back(field);
+      source.Refuse("the power '" + field.value + "' is above " + std::to_string(ffdp::MostCorrelationPower));
+    }
+  }
+  else if (field.name == "epsilon")
+  {
+    metric.epsilon = part(field.name);
+  }
+  else if (field.name == "movedslope")
+  {
+    metric.movedSlope = part("part of the moved image's slope");
+  }
+  else if (field.name == "fixedslope")
+  {
+    metric.fixedSlope = part("part of the fixed image's slope");
+  }
+  else if (field.name == "gradient")
+  {
+    if (LowerCase(field.value) != "exact" && LowerCase(field.value) != "ants")
+    {
+      source.Refuse("the gradient '" + field.value + "' is neither exact nor ants");
+    }
+    metric.exactGradient = LowerCase(field.value) == "exact";
+  }
+  else
+  {
+    return false;
+  }
+  return true;
+}
+
+/** Takes fields like power=1 out of the others. */
+void
+TakeNamedFields(const Source & source, Words & fields, Metric & metric)
+{
+  std::set<std::string> seen;
+  Words                 others;
+  for (const std::string & text : fields)
+  {
+    const NamedField field(text);
+    if (field.name.empty())
+    {
+      others.push_back(text);
+      continue;
+    }
+    if (metric.kind != Metric::Kind::LocalCorrelation)
+    {
+      source.Refuse("'" + text + "': only CC has fields with names");
+    }
+    if (!SetByName(source, field, metric))
+    {
+      source.Refuse("'" + text +
+                    "': there is no such name; there are power, epsilon, movedSlope, fixedSlope and gradient");
+    }
+    if (!seen.insert(field.name).second)
+    {
+      source.Refuse("'" + text + "': this name is there twice");
     }
   }
   fields = std::move(others);
@@ -166,10 +203,7 @@ ParseMetric(const Source & source, StageList & list)
   }
   ImageNames images;
   Words &    fields = call.fields;
-  if (metric.kind == Metric::Kind::LocalCorrelation)
-  {
-    TakeNamedFields(source, fields, metric);
-  }
+  TakeNamedFields(source, fields, metric);
   if (!fields.empty() && !IsNumber(fields[0]))
   {
     images.fixed = fields[0];

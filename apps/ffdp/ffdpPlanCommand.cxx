@@ -70,10 +70,12 @@ MeasureStage(ffdp::Backend & backend, const Stage & stage, bool planar)
   trial.tolerance = -1;
   using Clock = std::chrono::steady_clock;
   std::vector<Clock::time_point> times;
+  double                         voxels = 1; // of the level: moments are searched on a coarse one
   const auto                     self = ffdp::MakeSelfCommunicator();
   try
   {
-    ffdp::Register(backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress &) {
+    ffdp::Register(backend, *self, { pair }, {}, { trial }, [&](const ffdp::RegistrationProgress & progress) {
+      voxels = double(progress.levelSize.Voxels());
       times.push_back(Clock::now());
       return times.size() < 4;
     });
@@ -87,7 +89,21 @@ MeasureStage(ffdp::Backend & backend, const Stage & stage, bool planar)
   {
     laps.push_back(std::chrono::duration<double>(times[i] - times[i - 1]).count());
   }
-  return *std::min_element(laps.begin(), laps.end()) / double(size.Voxels());
+  std::nth_element(laps.begin(), laps.begin() + std::ptrdiff_t(laps.size() / 2), laps.end());
+  return laps[laps.size() / 2] / voxels;
+}
+
+/** Seconds until a warp and its inverse agree, which take about as long as so many iterations of a usual stage at full
+ * resolution: it depends on the images. 0 if there is no warp. */
+double
+PredictEnd(ffdp::Backend & backend, const RegistrationProblem & problem, bool planar)
+{
+  constexpr double Iterations = 16;
+  if (problem.estimate.resultBytes == 0)
+  {
+    return 0;
+  }
+  return Iterations * double(problem.pairs.front().fixedSize.Voxels()) * MeasureStage(backend, Stage(), planar);
 }
 
 std::string
@@ -118,15 +134,16 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
 {
   const StageList           list = PlanStages(options);
   const RegistrationProblem problem = DescribeProblem(options, list, ranks);
-  const bool                planar = problem.pairs.front().fixedSize.z == 1;
-  const bool                onGpu = problem.deviceBytes > 0;
-  const double              images = onGpu ? problem.deviceBytes - problem.estimate.peakBytes : problem.imageBytes;
-  std::string               whyNoTimes;
-  const auto                device = FindDevice(options, whyNoTimes);
-  std::vector<double>       cost(list.stages.size(), -1.0);
-  nlohmann::json            levels = nlohmann::json::array();
-  double                    total = 0;
-  std::printf("%-10s %16s %10s %10s %12s\n", "stage", "grid", "iterations", "memory", "at most");
+  RequireAxisWeights(options, problem.pairs.front().fixedSize);
+  const bool          planar = problem.pairs.front().fixedSize.z == 1;
+  const bool          onGpu = problem.deviceBytes > 0;
+  const double        images = onGpu ? problem.deviceBytes - problem.estimate.peakBytes : problem.imageBytes;
+  std::string         whyNoTimes;
+  const auto          device = FindDevice(options, whyNoTimes);
+  std::vector<double> cost(list.stages.size(), -1.0);
+  nlohmann::json      levels = nlohmann::json::array();
+  double              total = 0;
+  std::printf("%-10s %16s %10s %10s %12s\n", "stage", "grid", "iterations", "memory", "about");
   for (const ffdp::LevelEstimate & level : problem.estimate.levels)
   {
     double & perVoxel = cost[std::size_t(level.stage)];
@@ -152,6 +169,12 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
                        { "bytes", images + level.bytes },
                        { "seconds", device ? nlohmann::json(seconds) : nlohmann::json() } });
   }
+  const double atTheEnd = device ? PredictEnd(*device, problem, planar) : 0;
+  total += atTheEnd;
+  if (atTheEnd > 0)
+  {
+    std::printf("%-10s %*s\n", "inverse", 51, Seconds(atTheEnd).c_str());
+  }
   for (const std::string & note : problem.estimate.notes)
   {
     std::printf("note: %s\n", note.c_str());
@@ -166,7 +189,7 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
               AvailableBytes() / 1e6);
   if (device)
   {
-    std::printf(", stages %s at most%s on this machine as it is now\n",
+    std::printf(", about %s%s on this machine as it is now, less where levels end early; files come on top\n",
                 Seconds(total).c_str(),
                 ranks == 1 ? "" : " by one process");
   }
@@ -184,6 +207,7 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
                                  { "ranks", ranks },
                                  { "peak_bytes", problem.peakBytes },
                                  { "device_bytes", problem.deviceBytes },
+                                 { "seconds_at_the_end", device ? nlohmann::json(atTheEnd) : nlohmann::json() },
                                  { "first_rank_more_bytes", problem.firstBytes },
                                  { "seconds", device ? nlohmann::json(total) : nlohmann::json() } };
     WriteText(all.dump(2) + "\n", json);

@@ -18,88 +18,101 @@
 #include "ffdpProgressLine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace
 {
 
-int
+std::size_t
 TerminalColumns()
 {
-  constexpr int Usual = 80;
-  winsize       size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? int(size.ws_col) : Usual;
+  constexpr std::size_t Usual = 80;
+  winsize               size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : Usual;
+}
+
+template <typename... TValues>
+std::string
+Format(const char * format, TValues... values)
+{
+  char text[128];
+  std::snprintf(text, sizeof(text), format, values...);
+  return text;
 }
 
 /** 75 as 1:15 */
 std::string
 ClockTime(double seconds)
 {
-  const long whole = long(seconds + 0.5);
-  char       text[32];
-  std::snprintf(text, sizeof(text), "%ld:%02ld", whole / 60, whole % 60);
-  return text;
+  constexpr double Most = 359999; // seconds; what is longer says so
+  if (std::isnan(seconds))
+  {
+    return "?:??";
+  }
+  const long whole = long(std::min(seconds, Most) + 0.5);
+  return Format("%ld:%02ld", whole / 60, whole % 60);
+}
+
+/** With six digits, so that large values do not push others out. */
+std::string
+ValueText(double value)
+{
+  return std::abs(value) < 1e4 ? Format("%9.6f", value) : Format("%9.5g", value);
+}
+
+std::string
+MakeBar(double fraction, std::size_t width)
+{
+  std::string bar(width, '.');
+  std::fill_n(bar.begin(), std::min(width, std::size_t(fraction * double(width))), '#');
+  return "[" + bar + "]";
 }
 
 } // namespace
 
+std::string
+MakeTerminalLine(const ffdp::RegistrationProgress & p, double seconds, double secondsLeft, std::size_t columns)
+{
+  constexpr std::size_t LeastBar = 6, MostBar = 24;
+  const std::string     value = ValueText(p.value);
+  const std::string     level =
+    Format("%-7s level %d/%d %3d/%d", p.stageName, p.level + 1, p.levels, p.iteration, p.iterations);
+  const std::string left = Format("%3.0f %%  ", 100 * p.fraction) + ClockTime(secondsLeft) + " left";
+  const std::string start = level + "  value " + value, end = left + ", " + ClockTime(seconds) + " passed";
+  for (const std::string & times : { end, left })
+  {
+    const std::size_t besidesBar = start.size() + times.size() + 5;
+    if (besidesBar + LeastBar <= columns)
+    {
+      return start + "  " + MakeBar(p.fraction, std::min(MostBar, columns - besidesBar)) + " " + times;
+    }
+  }
+  for (const std::string & line : { start + " " + left, level + " " + value + " " + left })
+  {
+    if (line.size() <= columns)
+    {
+      return line;
+    }
+  }
+  const std::string least = Format("%s ", p.stageName) + value + " " + left;
+  return least.substr(0, columns); // a line that wraps cannot be written over
+}
+
 ProgressLine::ProgressLine(bool quiet, bool plain)
   : m_Quiet(quiet)
   , m_Terminal(!plain && isatty(STDOUT_FILENO) != 0)
-  , m_Start(std::chrono::steady_clock::now())
 {}
 
 void
-ProgressLine::UpdateSpeed(const ffdp::RegistrationProgress & p, double seconds, bool newLevel)
-{
-  if (newLevel)
-  {
-    m_LevelSeconds = seconds;
-    m_LevelFraction = p.fraction;
-    m_Speed = m_Speed > 0 ? m_Speed : p.fraction / std::max(seconds, 1e-3);
-  }
-  else if (p.fraction > m_LevelFraction && seconds > m_LevelSeconds)
-  {
-    m_Speed = (p.fraction - m_LevelFraction) / (seconds - m_LevelSeconds);
-  }
-}
-
-void
-ProgressLine::ShowOnTerminal(const ffdp::RegistrationProgress & p, double seconds)
-{
-  constexpr int Width = 24;
-  std::string   bar(Width, '.');
-  std::fill_n(bar.begin(), std::min(Width, int(p.fraction * Width)), '#');
-  char text[256];
-  std::snprintf(text,
-                sizeof(text),
-                "%-10s level %d/%d  %3d/%d  value %10.6f  [%s] %3.0f %%  ",
-                p.stageName,
-                p.level + 1,
-                p.levels,
-                p.iteration,
-                p.iterations,
-                p.value,
-                bar.c_str(),
-                100 * p.fraction);
-  const double left = m_Speed > 0 ? (1 - p.fraction) / m_Speed : 0;
-  std::string  line = text + ClockTime(seconds) + ", " + ClockTime(left) + " left";
-  line.resize(std::min(line.size(), std::size_t(TerminalColumns() - 1))); // a line that wraps cannot be written over
-  std::printf("\r%s\x1b[K", line.c_str());
-  m_Open = true;
-}
-
-void
-ProgressLine::Show(const ffdp::RegistrationProgress & p)
+ProgressLine::Show(const ffdp::RegistrationProgress & p, double seconds, double secondsLeft)
 {
   if (m_Quiet)
   {
     return;
   }
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - m_Start;
   if (m_Stage != p.stage)
   {
     this->Finish();
@@ -107,14 +120,14 @@ ProgressLine::Show(const ffdp::RegistrationProgress & p)
   const bool newLevel = m_Stage != p.stage || m_Level != p.level;
   m_Stage = p.stage;
   m_Level = p.level;
-  this->UpdateSpeed(p, passed.count(), newLevel);
   if (m_Terminal)
   {
-    this->ShowOnTerminal(p, passed.count());
+    std::printf("\r%s\x1b[K", MakeTerminalLine(p, seconds, secondsLeft, TerminalColumns() - 1).c_str());
+    m_Open = true;
   }
   else if (newLevel || p.iteration % 10 == 0)
   {
-    std::printf("%s level %d/%d (%ldx%ldx%ld) iteration %d/%d value %.6f step %.4f time %.1f\n",
+    std::printf("%s level %d/%d (%ldx%ldx%ld) iteration %d/%d value %.6f step %.4f time %.1f left %s\n",
                 p.stageName,
                 p.level + 1,
                 p.levels,
@@ -125,7 +138,8 @@ ProgressLine::Show(const ffdp::RegistrationProgress & p)
                 p.iterations,
                 p.value,
                 p.step,
-                passed.count());
+                seconds,
+                std::isnan(secondsLeft) ? "unknown" : Format("%.1f", secondsLeft).c_str());
   }
   std::fflush(stdout);
 }

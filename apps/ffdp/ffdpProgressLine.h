@@ -20,7 +20,7 @@
 
 #include "ffdpRegistration.h"
 
-#include <chrono>
+#include <string>
 
 /** Shows how far a registration is: on a terminal one line per stage that changes in place, with a bar and the time
  * that is left; elsewhere, and where asked for, plain lines, at the start of a level and every ten iterations. */
@@ -29,30 +29,25 @@ class ProgressLine
 public:
   explicit ProgressLine(bool quiet, bool plain = false);
 
+  /** With the seconds since the stages began, and those that are left, or NaN. */
   void
-  Show(const ffdp::RegistrationProgress & progress);
+  Show(const ffdp::RegistrationProgress & progress, double seconds, double secondsLeft);
 
   /** Ends the line. */
   void
   Finish();
 
 private:
-  void
-  ShowOnTerminal(const ffdp::RegistrationProgress & progress, double seconds);
-
-  /** By the speed of this level, or of the one before while this one has just begun. */
-  void
-  UpdateSpeed(const ffdp::RegistrationProgress & progress, double seconds, bool newLevel);
-
-  bool                                  m_Quiet;
-  bool                                  m_Terminal;
-  bool                                  m_Open = false;
-  int                                   m_Stage = -1;
-  int                                   m_Level = -1;
-  double                                m_LevelSeconds = 0; ///< when the level was first seen
-  double                                m_LevelFraction = 0;
-  double                                m_Speed = 0; ///< part of the work per second
-  std::chrono::steady_clock::time_point m_Start;
+  bool m_Quiet;
+  bool m_Terminal;
+  bool m_Open = false;
+  int  m_Stage = -1;
+  int  m_Level = -1;
 };
+
+/** What fits into so many columns of a terminal: always the value, the percentage and the time that is left; then how
+ * far the level is and the time that has passed; a bar takes what remains. */
+std::string
+MakeTerminalLine(const ffdp::RegistrationProgress & progress, double seconds, double secondsLeft, std::size_t columns);
 
 #endif

@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpRegisterArguments.h"
 
+#include "ffdpAntsOptions.h"
+
 #include <map>
 
 namespace
@@ -38,9 +40,9 @@ AddStageOptions(CLI::App & command)
       StageOption::Transform,
       "rigid, affine or deformable (the default): the preset up to that kind; or one stage, as in 'Rigid[0.25]'");
   add("--metric", StageOption::Metric, "As in 'CC[1,4]', 'MI[fixed.nii,moving.nii,1,32]' or 'MeanSquares'");
-  add("--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
+  add("-c,--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
   add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1");
-  add("--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
+  add("-s,--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
   return options;
 }
 
@@ -89,9 +91,17 @@ AddProblemOptions(CLI::App &                               command,
   command.add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command.add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command.add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
+  AddAntsOptions(command, options);
   const StageOptions stageOptions = AddStageOptions(command);
   command.footer(StageHelp);
   command.callback([options, &command, stageOptions, run] {
+    for (const char * name : { "--preset", "--modality", "--no-moments" })
+    {
+      if (command.count(name) > 0)
+      {
+        options->presetOptions.emplace_back(name);
+      }
+    }
     options->stages = CollectInOrder(command, stageOptions);
     run();
   });

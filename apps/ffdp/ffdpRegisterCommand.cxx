@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpFileExchange.h"
+#include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
@@ -29,6 +30,7 @@
 #include "ffdpRegisterOutputs.h"
 #include "ffdpReport.h"
 #include "ffdpRunLog.h"
+#include "ffdpTimeLeft.h"
 
 #include "itkMultiThreaderBase.h"
 
@@ -41,6 +43,23 @@
 
 namespace
 {
+
+/** Seconds since it was last asked. */
+class Stopwatch
+{
+public:
+  double
+  Lap()
+  {
+    const auto                          now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - m_Last;
+    m_Last = now;
+    return lap.count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
+};
 
 ffdp::RegistrationCheckpoint
 MakeCheckpoint(const RegisterOptions & options)
@@ -61,9 +80,14 @@ RunStages(const RegisterOptions & options,
 {
   const bool   launched = ranks.Size() > 1; // mpirun gives its processes a terminal, whatever it writes to itself
   ProgressLine line(options.quiet || ranks.Rank() > 0, launched);
+  TimeLeft     timeLeft;
+  Stopwatch    watch;
+  double       seconds = 0;
   const auto   observe = [&](const ffdp::RegistrationProgress & progress) {
-    log.Add(progress);
-    line.Show(progress);
+    seconds += watch.Lap();
+    const double left = timeLeft.Update(progress, seconds);
+    log.Add(progress, left);
+    line.Show(progress, seconds, left);
     return !IsInterrupted();
   };
   try
@@ -109,23 +133,6 @@ PrintSummary(const ffdp::RegistrationResult & result, double seconds, double meg
   std::cout << "\n";
 }
 
-/** Seconds since it was last asked. */
-class Stopwatch
-{
-public:
-  double
-  Lap()
-  {
-    const auto                          now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> lap = now - m_Last;
-    m_Last = now;
-    return lap.count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point m_Last = std::chrono::steady_clock::now();
-};
-
 /** What can be known to be wrong before any voxel is read. */
 void
 CheckProblem(const RegisterOptions & options, const StageList & list, const Launch & launch)
@@ -133,6 +140,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
   const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
   RequireOneDimension(options, list.pairs);
+  RequireAxisWeights(options, ExtentOf(ReadGrid(list.pairs.front().fixed, "fixed image")));
   for (const ImageNames & names : list.pairs)
   {
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
@@ -156,6 +164,20 @@ IsInOneFolder(const std::string & a, const std::string & b)
 }
 
 void
+RequireWritableOutputs(const RegisterOptions & options)
+{
+  RequireWritable(options.output);
+  RequireNoFolders(ListRegisterFiles(options.output, { options.uncompressed ? ".nii" : ".nii.gz" }));
+  for (const std::string & file : { options.warped, options.inverseWarped })
+  {
+    if (!file.empty())
+    {
+      RequireWritableFile(file);
+    }
+  }
+}
+
+void
 RunRegister(const RegisterOptions & options, const Launch & launch)
 {
   Stopwatch            watch;
@@ -167,10 +189,8 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
     itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
   }
   const StageList list = PlanStages(options);
-  DoOnFirst(ranks, [&] {
-    RequireWritable(options.output);
-    RequireNoFolders(ListRegisterFiles(options.output, { options.uncompressed ? ".nii" : ".nii.gz" }));
-  });
+  ParseDevice(options.device); // wrong words are found before ranks agree on anything
+  DoOnFirst(ranks, [&] { RequireWritableOutputs(options); });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);
@@ -234,8 +254,16 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<RegisterOptions>();
   auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  AddProblemOptions(*command, options, [options, &launch] { RunRegister(*options, launch); });
-  command->add_option("-o,--output", options->output, "Prefix of all files written, as in ANTs")->required();
+  AddProblemOptions(*command, options, [options, &launch] {
+    ParseOutput(*options);
+    RunRegister(*options, launch);
+  });
+  command
+    ->add_option("-o,--output",
+                 options->output,
+                 "Prefix of all files written, as in ANTs; or [PREFIX,WARPED,INVERSEWARPED] with names of these images")
+    ->required()
+    ->allow_extra_args(false);
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(
     "--uncompressed", options->uncompressed, "Write .nii instead of .nii.gz: larger, and all ranks write at once");
@@ -244,6 +272,7 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   command->add_option(
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
   command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
+    ->check(CLI::NonNegativeNumber)
     ->capture_default_str();
   command->add_flag("--ignore-memory", options->ignoreMemory, "Run even if the memory that is free will not do");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");

@@ -34,12 +34,19 @@ RefuseLettersOfAnts(const RegisterOptions & options)
 {
   if (options.fixed.find_first_not_of("0123456789x") == std::string::npos && !options.fixed.empty())
   {
-    throw CommandError("-f '" + options.fixed + "': -f is the fixed image here; shrink factors are --shrink-factors");
+    throw UsageError("-f '" + options.fixed + "': -f is the fixed image here; shrink factors are --shrink-factors");
   }
   if (options.moving.find('[') != std::string::npos)
   {
-    throw CommandError("-m '" + options.moving + "': -m is the moving image here; metrics are --metric");
+    throw UsageError("-m '" + options.moving + "': -m is the moving image here; metrics are --metric");
   }
+}
+
+/** With something in front of the ending. */
+bool
+EndsLike(const std::string & file, const std::string & ending)
+{
+  return file.size() > ending.size() && file.compare(file.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 StageList
@@ -50,18 +57,18 @@ PlanPreset(const RegisterOptions & options, const ImageNames & images)
   {
     if (argument.option != StageOption::Transform || options.stages.size() > 1)
     {
-      throw CommandError("stages one by one need a --transform with brackets first, as in --transform 'Rigid[0.25]'");
+      throw UsageError("stages one by one need a --transform with brackets first, as in --transform 'Rigid[0.25]'");
     }
     transform = Trim(argument.value);
     if (transform != "rigid" && transform != "affine" && transform != "deformable")
     {
-      throw CommandError("--transform '" + transform +
-                         "': neither rigid, affine or deformable nor a stage with brackets like Rigid[0.25]");
+      throw UsageError("--transform '" + transform +
+                       "': neither rigid, affine or deformable nor a stage with brackets like Rigid[0.25]");
     }
   }
   if (images.fixed.empty() || images.moving.empty())
   {
-    throw CommandError("--fixed and --moving are needed");
+    throw UsageError("--fixed and --moving are needed");
   }
   using Preset = ffdp::StagePreset;
   Preset preset;
@@ -81,6 +88,40 @@ PlanPreset(const RegisterOptions & options, const ImageNames & images)
 
 } // namespace
 
+void
+ParseOutput(RegisterOptions & options)
+{
+  const Source source{ "--output", Trim(options.output) };
+  if (source.text.empty() || source.text.front() != '[')
+  {
+    return;
+  }
+  if (source.text.back() != ']')
+  {
+    source.Refuse("the closing bracket is missing");
+  }
+  Words names = SplitList(source.text);
+  if (names.size() > 3 || names[0].empty())
+  {
+    source.Refuse("is not [PREFIX], [PREFIX,WARPED] or [PREFIX,WARPED,INVERSEWARPED]");
+  }
+  names.resize(3);
+  for (std::size_t i = 1; i < names.size(); ++i)
+  {
+    if (!names[i].empty() && !EndsLike(names[i], ".nii") && !EndsLike(names[i], ".nii.gz"))
+    {
+      source.Refuse("'" + names[i] + "' does not end in .nii or .nii.gz");
+    }
+  }
+  if (!names[1].empty() && names[1] == names[2])
+  {
+    source.Refuse("'" + names[1] + "' is given for two images");
+  }
+  options.output = names[0];
+  options.warped = names[1];
+  options.inverseWarped = names[2];
+}
+
 StageList
 PlanStages(const RegisterOptions & options)
 {
@@ -88,19 +129,39 @@ PlanStages(const RegisterOptions & options)
   const ImageNames images{ options.fixed, options.moving };
   if (images.fixed.empty() != images.moving.empty())
   {
-    throw CommandError("--fixed and --moving go together");
+    throw UsageError("--fixed and --moving go together");
   }
   const bool oneByOne = std::any_of(options.stages.begin(), options.stages.end(), [](const StageArgument & argument) {
     return argument.option == StageOption::Transform && IsStage(argument.value);
   });
-  StageList  list = oneByOne ? ParseStages(options.stages, images) : PlanPreset(options, images);
+  if (oneByOne && !options.presetOptions.empty())
+  {
+    throw UsageError(options.presetOptions.front() +
+                     " is about presets: it has no meaning with stages that are given one by one");
+  }
+  StageList list = oneByOne ? ParseStages(options.stages, images) : PlanPreset(options, images);
+  list.notes.insert(list.notes.begin(), options.notes.begin(), options.notes.end());
   if (!options.restrictDeformation.empty())
   {
     const auto weights = ParseAxisWeights(options.restrictDeformation);
+    if (std::none_of(list.stages.begin(), list.stages.end(), ffdp::IsDeformable))
+    {
+      throw UsageError("--restrict-deformation '" + options.restrictDeformation + "': no stage deforms");
+    }
     for (Stage & stage : list.stages)
     {
       std::copy(weights.begin(), weights.end(), stage.axisWeight);
     }
   }
   return list;
+}
+
+void
+RequireAxisWeights(const RegisterOptions & options, const ffdp::Extent & fixedSize)
+{
+  if (!options.restrictDeformation.empty() && fixedSize.z > 1 && Split(options.restrictDeformation, 'x').size() < 3)
+  {
+    throw UsageError("--restrict-deformation '" + options.restrictDeformation +
+                     "': the images are 3-D, so it needs three numbers, as in 1x1x0");
+  }
 }

@@ -27,10 +27,13 @@
 struct RegisterOptions
 {
   std::string                fixed, moving, output;
+  std::string                warped, inverseWarped;        ///< names of these images; empty: as the prefix says
   std::string                fixedMask, movingMask, masks; ///< masks: both, as [FIXED,MOVING]
   std::vector<std::string>   start;                        ///< --initial-moving-transform
   std::string                preset = "balanced", modality = "same";
-  std::vector<StageArgument> stages; ///< in the order of the command line
+  std::vector<std::string>   presetOptions; ///< names of those given that say something about presets
+  std::vector<StageArgument> stages;        ///< in the order of the command line
+  std::vector<std::string>   notes;         ///< what was accepted but means nothing here
   std::string                restrictDeformation, logJson, checkpoint;
   double                     checkpointSeconds = ffdp::RegistrationCheckpoint().seconds;
   std::string                device = "cpu";
@@ -39,8 +42,16 @@ struct RegisterOptions
   bool                       ignoreMemory = false, uncompressed = false;
 };
 
+/** Takes --output [PREFIX,WARPED,INVERSEWARPED] apart; a PREFIX alone stays as it is. Throws UsageError. */
+void
+ParseOutput(RegisterOptions & options);
+
 /** The stages that the options ask for, one by one or as a preset, and the images that they compare. */
 StageList
 PlanStages(const RegisterOptions & options);
+
+/** Throws UsageError if --restrict-deformation has too few numbers for images of this size. */
+void
+RequireAxisWeights(const RegisterOptions & options, const ffdp::Extent & fixedSize);
 
 #endif

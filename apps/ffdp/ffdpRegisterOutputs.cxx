@@ -113,9 +113,10 @@ WriteRegistration(const RegisterOptions &    options,
       WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator, dimension);
       StopIfInterrupted(communicator);
     }
-    const auto makeWarped = forward ? WarpMoving : WarpFixed;
+    const auto          makeWarped = forward ? WarpMoving : WarpFixed;
+    const std::string & name = forward ? options.warped : options.inverseWarped;
     WriteImage(makeWarped(result, fixed, moving, backend, communicator),
-               prefix + inverse + "Warped" + ending,
+               name.empty() ? prefix + inverse + "Warped" + ending : name,
                communicator,
                dimension);
     StopIfInterrupted(communicator);

@@ -224,6 +224,10 @@ MakeCurves(const ReportFacts & facts)
   std::string page = "<div class=\"charts\">\n";
   for (std::size_t i = 0; i < facts.list.stages.size(); ++i)
   {
+    if (facts.list.stages[i].kind == ffdp::RegistrationStage::Kind::Moments)
+    {
+      continue; // a search does not converge
+    }
     const std::string chart = DrawConvergence(facts.iterations, int(i));
     std::string       name;
     for (const IterationRecord & record : facts.iterations)
@@ -277,7 +281,7 @@ MakeTimes(const ReportFacts & facts)
             cell(Print("%.5f", report.firstValue)) + cell(Print("%.5f", report.lastValue)) + time(report.seconds) +
             cell(Print("%.0f", PeakOfLevel(facts.iterations, stage, level))) + "</tr>\n";
   }
-  return page + plain("start, inverse and the rest", rest) + plain("writing", facts.secondsWriting) + "</table>\n";
+  return page + plain("inverse and the rest", rest) + plain("writing", facts.secondsWriting) + "</table>\n";
 }
 
 std::string

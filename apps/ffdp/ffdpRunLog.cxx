@@ -73,7 +73,7 @@ RunLog::RunLog(const std::string & file)
 }
 
 void
-RunLog::Add(const ffdp::RegistrationProgress & progress)
+RunLog::Add(const ffdp::RegistrationProgress & progress, double secondsLeft)
 {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - m_Start;
   m_Iterations.push_back({ progress, passed.count(), PeakMegabytes() });
@@ -90,6 +90,7 @@ RunLog::Add(const ffdp::RegistrationProgress & progress)
   line["value"] = progress.value;
   line["step"] = progress.step;
   line["seconds"] = passed.count();
+  line["seconds_left"] = secondsLeft; // NaN becomes null
   line["fraction"] = progress.fraction;
   line["resident_mb"] = ResidentMegabytes();
   m_File << line.dump() << std::endl;

@@ -45,8 +45,9 @@ public:
   /** Without a name there is no file. */
   explicit RunLog(const std::string & file);
 
+  /** With the seconds that are left, or NaN. */
   void
-  Add(const ffdp::RegistrationProgress & progress);
+  Add(const ffdp::RegistrationProgress & progress, double secondsLeft);
 
   const std::vector<IterationRecord> &
   Iterations() const

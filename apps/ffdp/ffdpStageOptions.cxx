@@ -60,7 +60,12 @@ ParseTransform(const Source & source)
   const auto field = [&](std::size_t i) { return i < call.fields.size() ? call.fields[i] : std::string(); };
   if (moments)
   {
+    constexpr double HalfTurn = 180;
     stage.searchAngle = field(0).empty() ? stage.searchAngle : source.Number(field(0), "angle", 0);
+    if (stage.searchAngle > HalfTurn)
+    {
+      source.Refuse("the angle '" + field(0) + "' is above 180 degrees");
+    }
     stage.searchStep = field(1).empty() ? stage.searchStep : source.Number(field(1), "step", 1);
     return stage;
   }
@@ -71,6 +76,11 @@ ParseTransform(const Source & source)
     if (stage.learningRate == 0)
     {
       source.Refuse("with a learning rate of 0 nothing moves");
+    }
+    constexpr double MostVoxels = 100; // an image at a coarse level is hardly larger
+    if (stage.learningRate > MostVoxels)
+    {
+      source.Refuse("the learning rate '" + field(0) + "' is beyond reason: steps of a voxel are long");
     }
   }
   if (stage.kind == Stage::Kind::SyN)
@@ -122,9 +132,9 @@ ParseShrinkFactors(const Source & source, Stage & stage)
   for (const std::string & word : Split(Trim(source.text), 'x'))
   {
     stage.shrinkFactors.push_back(source.Number(word, "factor", 1));
-    if (stage.shrinkFactors.size() > 1 && stage.shrinkFactors.back() >= *(stage.shrinkFactors.end() - 2))
+    if (stage.shrinkFactors.size() > 1 && stage.shrinkFactors.back() > *(stage.shrinkFactors.end() - 2))
     {
-      source.Refuse("factors must fall from level to level");
+      source.Refuse("factors must not rise from level to level");
     }
   }
 }
@@ -146,7 +156,18 @@ struct StageInMaking
 {
   Source source; ///< its --transform
   Stage  stage;
-  bool   gaveMetrics = false, gaveIterations = false, gaveFactors = false;
+  bool   gaveMetrics = false, gaveIterations = false, gaveFactors = false, gaveSigmas = false;
+
+  /** Notes that an option was given, which is possible once. */
+  void
+  Take(const Source & option, bool & given)
+  {
+    if (given)
+    {
+      option.Refuse("is the second " + option.option + " of the stage " + source.text);
+    }
+    given = true;
+  }
 
   Stage
   Finish()
@@ -160,6 +181,10 @@ struct StageInMaking
       constexpr int CoarseBins = 16;
       stage.metrics.front().kind = Metric::Kind::MutualInformation;
       stage.metrics.front().bins = CoarseBins;
+    }
+    if (std::all_of(stage.metrics.begin(), stage.metrics.end(), [](const Metric & m) { return m.weight == 0; }))
+    {
+      source.Refuse("all metrics of the stage have a weight of 0: there is nothing to compare");
     }
     if (gaveFactors && !gaveIterations)
     {
@@ -229,14 +254,15 @@ AddToStage(StageOption option, const Source & source, StageInMaking & making, St
       making.gaveMetrics = true;
       break;
     case StageOption::Convergence:
+      making.Take(source, making.gaveIterations);
       ParseConvergence(source, making.stage);
-      making.gaveIterations = true;
       break;
     case StageOption::ShrinkFactors:
+      making.Take(source, making.gaveFactors);
       ParseShrinkFactors(source, making.stage);
-      making.gaveFactors = true;
       break;
     case StageOption::SmoothingSigmas:
+      making.Take(source, making.gaveSigmas);
       ParseSmoothingSigmas(source, making.stage);
       break;
   }

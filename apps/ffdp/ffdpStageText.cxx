@@ -89,7 +89,7 @@ TakeUnit(std::string & text)
 void
 Source::Refuse(const std::string & reason) const
 {
-  throw CommandError(option + " '" + text + "': " + reason);
+  throw UsageError(option + " '" + text + "': " + reason);
 }
 
 double

@@ -50,7 +50,7 @@ struct Source
 {
   std::string option, text;
 
-  /** Throws CommandError. */
+  /** Throws UsageError. */
   [[noreturn]] void
   Refuse(const std::string & reason) const;
 

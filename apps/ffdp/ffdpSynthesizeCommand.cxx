@@ -74,12 +74,12 @@ CheckNumbers(const Options & options)
 {
   if (options.head != options.labels.empty())
   {
-    throw CommandError("give either --labels FILE or --head");
+    throw UsageError("give either --labels FILE or --head");
   }
   const auto require = [](bool good, const std::string & text) {
     if (!good)
     {
-      throw CommandError(text);
+      throw UsageError(text);
     }
   };
   require(options.spacing.size() != 2, "--spacing takes one number or three");
@@ -354,7 +354,9 @@ AddSynthesizeCommand(CLI::App & program)
     ->expected(3);
   command->add_option("--crop", options->crop, "Show only the part of the map with labels and so many mm around it");
   command->add_flag("--skull-strip", options->skullStrip, "Only the labels of the brain");
-  command->add_option("--seed", options->seed, "The same seed and options give the same bytes")->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed and options give the same bytes")
+    ->check(CLI::NonNegativeNumber)
+    ->capture_default_str();
   command->add_option("--contrast", options->contrast, "t1 or t2")
     ->check(CLI::IsMember({ "t1", "t2" }))
     ->capture_default_str();

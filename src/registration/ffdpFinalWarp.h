@@ -31,6 +31,10 @@ constexpr int MostFinalWarpSteps = 40;
 /** How many iterations at full resolution take about as long as all of it. */
 constexpr double FinalWarpWork = 16;
 
+/** The part of that which is still to do after a step, of what was before it. The first steps take longest, and how
+ * many there will be is not known: about ten is usual. */
+constexpr double FinalWarpWorkLeft = 0.75;
+
 /** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
  * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. After each step
  * `report` is told how far the two are apart, in voxels; it may throw, on all ranks, to end all this. */

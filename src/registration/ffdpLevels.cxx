@@ -17,6 +17,9 @@
  *=========================================================================*/
 #include "ffdpLevels.h"
 
+#include "ffdpRegistrationEstimate.h"
+
+#include <algorithm>
 #include <sstream>
 
 namespace ffdp
@@ -38,23 +41,6 @@ LargestOf(Backend & backend, Communicator & communicator, const VolumeView<const
   }
   communicator.Maximum(&largest, 1);
   return largest;
-}
-
-/** Whether a voxel of one grid, of a coarse choice of them, is inside the other. */
-bool
-IsSeen(const Extent & from, const AffineMap & toOther, const Extent & other)
-{
-  constexpr int Points = 16; // along each axis
-  const auto    at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
-  bool          seen = false;
-  for (int i = 0; i < Points * Points * Points && !seen; ++i)
-  {
-    const auto p =
-      toOther({ { at(i % Points, from.x), at(i / Points % Points, from.y), at(i / Points / Points, from.z) } });
-    seen =
-      p[0] > -1 && p[0] < double(other.x) && p[1] > -1 && p[1] < double(other.y) && p[2] > -1 && p[2] < double(other.z);
-  }
-  return seen;
 }
 
 } // namespace
@@ -118,6 +104,47 @@ Level::Level(Backend &                        backend,
   }
 }
 
+namespace
+{
+
+/** Tells if the first level is far from as small as was asked for. */
+void
+NoteSmallest(const RegistrationStage &  stage,
+             const Extent &             full,
+             const PlannedLevel &       first,
+             std::vector<std::string> & notes)
+{
+  const auto longest = [](const Extent & size) { return double(std::max({ size.x, size.y, size.z })); };
+  if (longest(first.size) > 2 * longest(full) / stage.shrinkFactors.front())
+  {
+    std::ostringstream note;
+    note << NameOf(stage.kind) << ": with a shrink factor of " << stage.shrinkFactors.front()
+         << " too little would be left of the image; the level has " << first.size.x << "x" << first.size.y << "x"
+         << first.size.z << " voxels";
+    notes.push_back(note.str());
+  }
+}
+
+/** Whether a point of a coarse grid over one image lies in another. */
+bool
+SeesPoint(const Extent & from, const AffineMap & map, const Extent & to)
+{
+  constexpr int Points = 16; // along each axis
+  const auto    at = [](int k, std::int64_t size) { return double(size - 1) * k / (Points - 1); };
+  for (int i = 0; i < Points * Points * Points; ++i)
+  {
+    const auto p =
+      map({ { at(i % Points, from.x), at(i / Points % Points, from.y), at(i / Points / Points, from.z) } });
+    if (p[0] > -1 && p[0] < double(to.x) && p[1] > -1 && p[1] < double(to.y) && p[2] > -1 && p[2] < double(to.z))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
 std::vector<PlannedLevel>
 PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes)
 {
@@ -128,18 +155,19 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
   std::vector<PlannedLevel> levels;
   for (std::size_t i = 0; i < stage.shrinkFactors.size(); ++i)
   {
-    Require(stage.shrinkFactors[i] >= 1 && (i == 0 || stage.shrinkFactors[i] < stage.shrinkFactors[i - 1]),
-            "shrink factors must fall from level to level and not be below 1");
+    Require(stage.shrinkFactors[i] >= 1 && (i == 0 || stage.shrinkFactors[i] <= stage.shrinkFactors[i - 1]),
+            "shrink factors must not rise from level to level and not be below 1");
     Require(stage.iterations[i] >= 0, "a number of iterations cannot be negative");
     PlannedLevel level{ LevelSize(full, stage.shrinkFactors[i], stage.smallestSize), stage.iterations[i], {} };
     if (!stage.smoothingSigmas.empty())
     {
       level.smoothing = { stage.smoothingSigmas[i], stage.smoothingInMm };
     }
-    if (!levels.empty() && levels.back().size == level.size)
+    const bool again = i > 0 && stage.shrinkFactors[i] == stage.shrinkFactors[i - 1]; // as was asked for
+    if (!levels.empty() && !again && levels.back().size == level.size)
     {
       std::ostringstream note;
-      note << "the level with shrink factor " << stage.shrinkFactors[i - 1]
+      note << NameOf(stage.kind) << ": the level with shrink factor " << stage.shrinkFactors[i - 1]
            << " was left out: the image is too small to tell it from the next";
       notes.push_back(note.str());
       levels.back() = level;
@@ -149,11 +177,15 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
       levels.push_back(level);
     }
   }
+  if (levels.size() == stage.shrinkFactors.size()) // otherwise it was told already
+  {
+    NoteSmallest(stage, full, levels.front(), notes);
+  }
   return levels;
 }
 
 void
-RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical)
+RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical, const std::string & complaint)
 {
   for (const ImagePair & pair : pairs)
   {
@@ -161,10 +193,8 @@ RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical)
       Compose(pair.moving.indexToPhysical.Inverse(), Compose(physical, pair.fixed.indexToPhysical));
     const Extent & fixed = pair.fixed.voxels.domain;
     const Extent & moving = pair.moving.voxels.domain;
-    const bool     seen = IsSeen(fixed, toMoving, moving) || IsSeen(moving, toMoving.Inverse(), fixed);
-    Require(seen,
-            "the images do not overlap where the registration starts: begin with moments, or with a transform that "
-            "brings them together");
+    // Either way: points of a coarse grid may all miss an image that is thin.
+    Require(SeesPoint(fixed, toMoving, moving) || SeesPoint(moving, toMoving.Inverse(), fixed), complaint);
   }
 }
 

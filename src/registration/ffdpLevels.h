@@ -76,10 +76,10 @@ struct PlannedLevel
 std::vector<PlannedLevel>
 PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes);
 
-/** Throws std::invalid_argument if a pair of images has no voxel in common under a map: of coarse choices of their
- * voxels, none of the fixed image is in the moving one, nor the other way round. */
+/** Throws std::invalid_argument with this complaint if, under a map in mm, no point of a coarse grid over a fixed image
+ * lies in its moving one, nor the other way round: then there is nothing to follow. */
 void
-RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical);
+RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical, const std::string & complaint);
 
 } // namespace ffdp
 

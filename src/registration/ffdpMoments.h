@@ -18,8 +18,10 @@
 #ifndef ffdpMoments_h
 #define ffdpMoments_h
 
-#include "ffdpFieldOfView.h"
-#include "ffdpStageRunner.h"
+#include "ffdpRegistration.h"
+
+#include <array>
+#include <vector>
 
 namespace ffdp
 {
@@ -39,17 +41,6 @@ MeasureMoments(Backend & backend, const PlacedImage & image, const VolumeView<co
  * and two in the plane. Mirrors are not among them. */
 std::vector<std::array<double, 9>>
 AlignPrincipalAxes(const IntensityMoments & fixed, const IntensityMoments & moving, bool planar);
-
-/** A map to start from: centers of mass on each other, and the rotation about them under which coarse images are most
- * similar, of those that align the principal axes, of a grid of small rotations, and of what the best of them lead
- * to. The map to start from itself is tried, too. A warp that is there stays. */
-AffineMap
-FindStart(Backend &                        backend,
-          Communicator &                   communicator,
-          const std::vector<ImagePair> &   pairs,
-          const std::vector<FieldOfView> & fields,
-          const RegistrationStage &        stage,
-          const Alignment &                start);
 
 } // namespace ffdp
 

@@ -20,10 +20,10 @@
 #include "ffdpCheckpoint.h"
 #include "ffdpDeviceImages.h"
 #include "ffdpFinalWarp.h"
-#include "ffdpMoments.h"
 #include "ffdpRegistrationEstimate.h"
 #include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
+#include "ffdpStartSearch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -74,11 +74,11 @@ public:
     m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
-      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>()
+      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>{ PlanSearch(stage, this->FixedSize()) }
                                                     : PlanLevels(stage, this->FixedSize(), m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
-        m_AllWork += double(level.size.Voxels()) * level.iterations;
+        m_AllWork += WorkOfStep(stage, level) * level.iterations;
       }
     }
     if (start.warp.IsGiven())
@@ -119,6 +119,13 @@ public:
     {
       this->EndWithWarp();
     }
+    else // a warp may bring together what a map alone does not
+    {
+      RequireOverlap(
+        m_Pairs,
+        m_Alignment.affine,
+        "the images do not overlap where the last stage ended: it went astray; take shorter steps, or another start");
+    }
     return std::move(m_Result);
   }
 
@@ -127,6 +134,19 @@ private:
   FixedSize() const
   {
     return m_Pairs.front().fixed.voxels.domain;
+  }
+
+  /** Voxels that are gone through in an iteration, or about as much. */
+  static double
+  WorkOfStep(const RegistrationStage & stage, const PlannedLevel & level)
+  {
+    return double(level.size.Voxels()) * (stage.kind == Kind::Moments ? RotationsPerStep : 1);
+  }
+
+  double
+  WorkOfLevel() const
+  {
+    return WorkOfStep(m_Stages[m_Stage], this->Planned()) * this->Planned().iterations;
   }
 
   const PlannedLevel &
@@ -178,6 +198,21 @@ private:
     }
   }
 
+  /** If images do not overlap where a stage starts. */
+  std::string
+  ComplaintAboutStart() const
+  {
+    const std::string text =
+      std::string("the images do not overlap where the stage ") + NameOf(m_Stages[m_Stage].kind) + " starts: ";
+    if (m_Stage == 0)
+    {
+      return text + "begin with moments, or with a transform that brings them together";
+    }
+    const Kind before = m_Stages[m_Stage - 1].kind;
+    return text + (before == Kind::Moments ? "moments did not bring them together, so begin with a transform that does"
+                                           : std::string(NameOf(before)) + " went astray: take shorter steps");
+  }
+
   /** Moments are done at once; other stages get a runner. */
   void
   BeginStage()
@@ -190,12 +225,12 @@ private:
     m_Runner.reset();
     if (stage.kind != Kind::Moments && !m_Alignment.warp) // a warp may bring together what a map alone does not
     {
-      RequireOverlap(m_Pairs, m_Alignment.affine);
+      RequireOverlap(m_Pairs, m_Alignment.affine, this->ComplaintAboutStart());
     }
     switch (stage.kind)
     {
       case Kind::Moments:
-        m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Fields, stage, m_Alignment);
+        this->SearchStart();
         break;
       case Kind::Rigid:
       case Kind::Similarity:
@@ -212,6 +247,30 @@ private:
         m_Runner = MakeDeformableStage(m_Backend, m_Communicator, stage, m_Alignment);
         break;
     }
+  }
+
+  /** A checkpoint knows this stage as one that has not begun. */
+  void
+  SearchStart()
+  {
+    this->TellLevel();
+    LevelReport level{ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 };
+    m_LevelStart = Now();
+    m_LevelWork = m_DoneWork;
+    const auto report = [&](double value) {
+      level.firstValue = level.iterations++ == 0 ? value : level.firstValue;
+      level.lastValue = value;
+      m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
+      if (this->IsStopped(this->Tell(value, 0)))
+      {
+        m_DoneWork = m_LevelWork;
+        this->SaveAndStop();
+      }
+    };
+    m_Alignment.affine =
+      FindStart(m_Backend, m_Communicator, m_Pairs, m_Fields, m_Stages[m_Stage], m_Alignment, report);
+    level.seconds = Now() - m_LevelStart;
+    m_Result.levels.push_back(level);
   }
 
   void
@@ -231,11 +290,17 @@ private:
   }
 
   void
-  EnterLevel()
+  TellLevel()
   {
     m_Progress.level = int(m_Level);
     m_Progress.levelSize = this->Planned().size;
     m_Progress.iterations = this->Planned().iterations;
+  }
+
+  void
+  EnterLevel()
+  {
+    this->TellLevel();
     m_Images = std::make_unique<Level>(
       m_Backend, m_Communicator, m_Pairs, m_Fields, this->Planned().size, this->Planned().smoothing);
     m_Runner->Enter(*m_Images);
@@ -262,10 +327,12 @@ private:
     m_Progress.levelSize = this->FixedSize();
     m_Progress.iterations = MostFinalWarpSteps + 1;
     m_Progress.isEnd = true;
-    const auto report = [this](double error) {
-      double stop = this->Tell(error, 0) ? 0 : 1;
-      m_Communicator.Maximum(&stop, 1);
-      if (stop > 0) // the checkpoint was made before this began
+    const double before = m_DoneWork;
+    double       left = double(this->FixedSize().Voxels()) * FinalWarpWork;
+    const auto   report = [&](double error) {
+      left *= FinalWarpWorkLeft;
+      m_DoneWork = before + double(this->FixedSize().Voxels()) * FinalWarpWork - left;
+      if (this->IsStopped(this->Tell(error, 0))) // the checkpoint was made before this began
       {
         throw RegistrationAborted();
       }
@@ -295,6 +362,7 @@ private:
     report.lastValue = done.value;
     m_Converged = done.converged;
     m_Progress.iteration = report.iterations - 1; // those that a checkpoint brought count too
+    m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
     return this->Tell(done.value, done.step);
   }
 
@@ -303,11 +371,19 @@ private:
   Tell(double value, double step)
   {
     ++m_Progress.iteration;
-    m_DoneWork += double(m_Progress.levelSize.Voxels()) * (m_Progress.isEnd ? FinalWarpWork / MostFinalWarpSteps : 1);
     m_Progress.value = value;
     m_Progress.step = step;
     m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
     return !m_Observer || m_Observer(m_Progress);
+  }
+
+  /** Whether a rank wants to stop. All ranks ask, and get the same answer. */
+  bool
+  IsStopped(bool goOn)
+  {
+    double stop = goOn ? 0 : 1;
+    m_Communicator.Maximum(&stop, 1);
+    return stop > 0;
   }
 
   /** What one rank wants is done by all. */
@@ -316,25 +392,29 @@ private:
   {
     double wishes[2] = { save ? 1.0 : 0.0, stop ? 1.0 : 0.0 };
     m_Communicator.Maximum(wishes, 2);
-    stop = wishes[1] > 0;
-    std::string failure;
-    if (m_Checkpoint.IsKept() && stop)
+    if (wishes[1] > 0)
     {
-      failure = this->Save();
+      this->SaveAndStop();
     }
-    else if (m_Checkpoint.IsKept() && wishes[0] > 0)
+    if (m_Checkpoint.IsKept() && wishes[0] > 0)
     {
       this->SaveIfPossible();
     }
-    if (stop)
+  }
+
+  [[noreturn]] void
+  SaveAndStop()
+  {
+    const std::string failure = m_Checkpoint.IsKept() ? this->Save() : std::string();
+    if (m_Runner)
     {
       m_Runner->FinishTransfers();
-      if (!failure.empty())
-      {
-        throw std::runtime_error("stopped, but the state could not be saved: " + failure);
-      }
-      throw RegistrationAborted();
     }
+    if (!failure.empty())
+    {
+      throw std::runtime_error("stopped, but the state could not be saved: " + failure);
+    }
+    throw RegistrationAborted();
   }
 
   void
@@ -343,7 +423,7 @@ private:
     LevelReport & report = m_Result.levels.back();
     report.lastValue = m_Runner->EndLevel().value_or(report.lastValue);
     report.seconds = Now() - m_LevelStart;
-    m_DoneWork = m_LevelWork + double(this->Planned().size.Voxels()) * this->Planned().iterations;
+    m_DoneWork = m_LevelWork + this->WorkOfLevel();
     m_Images.reset();
   }
 
@@ -370,7 +450,7 @@ private:
     }
   }
 
-  /** What there is to save, in the middle of a level or after the last stage. */
+  /** What there is to save, in the middle of a level, before a search for a start or after the last stage. */
   void
   Exchange(StateArchive & archive)
   {
@@ -421,7 +501,7 @@ private:
   EnterResumedLevel()
   {
     m_Result.notes.push_back("went on from the checkpoint");
-    if (m_Stage < m_Stages.size())
+    if (m_Stage < m_Stages.size() && m_Stages[m_Stage].kind != Kind::Moments)
     {
       this->BeginStage();
       this->EnterLevel();

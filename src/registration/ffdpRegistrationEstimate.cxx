@@ -22,6 +22,7 @@
 #include "ffdpLocalCorrelationPlan.h"
 #include "ffdpParallel.h"
 #include "ffdpStageList.h"
+#include "ffdpStartSearch.h"
 
 #include <algorithm>
 
@@ -258,6 +259,22 @@ InversionFloats(const Extent & size, unsigned threads, int ranks)
   return (halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
 }
 
+/** Coarse images on their ranks, and all of them on the first; what a GPU keeps is less. */
+double
+SearchFloats(const std::vector<PairGeometry> & pairs,
+             const RegistrationStage &         stage,
+             const PlannedLevel &              search,
+             unsigned                          threads,
+             int                               ranks)
+{
+  double floats = ScratchFloats(search, stage, threads);
+  for (const PairGeometry & pair : pairs)
+  {
+    floats += ImageFloats(pair, search, ranks) + ImageFloats(pair, search, 1);
+  }
+  return floats;
+}
+
 } // namespace
 
 const char *
@@ -311,13 +328,17 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
   for (std::size_t i = 0; i < stages.size(); ++i)
   {
     const RegistrationStage & stage = stages[i];
-    if (stage.kind == Kind::Moments)
-    {
-      continue;
-    }
     for (const RegistrationMetric & metric : stage.metrics)
     {
       Require(metric.pair >= 0 && metric.pair < int(pairs.size()), "a metric names a pair of images that there is not");
+    }
+    if (stage.kind == Kind::Moments)
+    {
+      const PlannedLevel search = PlanSearch(stage, pairs.front().fixedSize);
+      const double       floats = held + SearchFloats(pairs, stage, search, workers, ranks);
+      estimate.levels.push_back({ int(i), NameOf(stage.kind), search.size, search.iterations, 4 * floats });
+      estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
+      continue;
     }
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {

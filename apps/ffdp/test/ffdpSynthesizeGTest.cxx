@@ -231,12 +231,14 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
   std::ofstream(shop / "file") << "";
 
   const std::string ball = "--labels ball.nii.gz -o out.nii.gz ";
+  constexpr int     WrongUsage = 2;
   const struct
   {
     std::string arguments, expected;
+    int         code = 1;
   } cases[] = {
-    { "-o out.nii.gz", "either --labels FILE or --head" },
-    { ball + "--head", "either --labels FILE or --head" },
+    { "-o out.nii.gz", "either --labels FILE or --head", WrongUsage },
+    { ball + "--head", "either --labels FILE or --head", WrongUsage },
     { "--labels missing.nii.gz -o out.nii.gz", "'missing.nii.gz' does not exist" },
     { "--labels unknown.mha -o out.nii.gz", "says nothing about label 999, 1234" },
     { ball + "--table short.csv", "table 'short.csv' says nothing about label 3" },
@@ -247,27 +249,27 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
     { ball + "--table text.csv", "'text.csv', line 2" },
     { ball + "--table twice.csv", "label 2 is there twice" },
     { ball + "--table file", "'file' is empty" },
-    { ball + "--spacing 0", "--spacing must be above 0" },
-    { ball + "--spacing 1 -1 1", "--spacing must be above 0" },
-    { ball + "--spacing 1 nan 1", "--spacing must be above 0" },
-    { ball + "--spacing 1 1", "one number or three" },
+    { ball + "--spacing 0", "--spacing must be above 0", WrongUsage },
+    { ball + "--spacing 1 -1 1", "--spacing must be above 0", WrongUsage },
+    { ball + "--spacing 1 nan 1", "--spacing must be above 0", WrongUsage },
+    { ball + "--spacing 1 1", "one number or three", WrongUsage },
     { ball + "--spacing 1e-5", "too fine" },
-    { ball + "--size 0 10 10", "--size must be from 1" },
+    { ball + "--size 0 10 10", "--size must be from 1", WrongUsage },
     { ball + "--size 32000 32000 32000", "memory" },
-    { ball + "--size 10 10 40000", "--size must be from 1" },
-    { ball + "--blur -1", "--blur" },
-    { ball + "--noise -1", "--noise" },
-    { ball + "--bias 1", "--bias" },
-    { ball + "--warp-out w.nii.gz", "--warp-out needs a --warp-size" },
+    { ball + "--size 10 10 40000", "--size must be from 1", WrongUsage },
+    { ball + "--blur -1", "--blur", WrongUsage },
+    { ball + "--noise -1", "--noise", WrongUsage },
+    { ball + "--bias 1", "--bias", WrongUsage },
+    { ball + "--warp-out w.nii.gz", "--warp-out needs a --warp-size", WrongUsage },
     { ball + "--warp-size 20 --warp-smoothness 3", "folds" },
-    { "--head --crop 3 -o out.nii.gz", "--crop is for label maps" },
+    { "--head --crop 3 -o out.nii.gz", "--crop is for label maps", WrongUsage },
     { "--labels ball.nii.gz -o out.xyz", "does not end like an image" },
     { ball + "--labels-out out.nii.gz", "given for two outputs" },
     { "--labels ball.nii.gz -o file/out.nii.gz", "file" },
   };
   for (const auto & c : cases)
   {
-    EXPECT_EQ(shop.Run("synthesize " + c.arguments), 1) << c.arguments;
+    EXPECT_EQ(shop.Run("synthesize " + c.arguments), c.code) << c.arguments;
     const std::string errors = ReadText(shop / "stderr");
     EXPECT_NE(errors.find(c.expected), std::string::npos) << c.arguments << "\n" << errors;
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
