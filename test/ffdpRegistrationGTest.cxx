@@ -170,7 +170,7 @@ TEST(Registration, MasksKeepWhatIsOutsideFromMattering)
         mask.At(x, y, z) = x < 34 ? 1.0f : 0.0f;
         if (x >= 36)
         {
-          spoiled.voxels.At(x, y, z) = float(400 * ((x / 4 + y / 4 + z / 4) % 2)); // a strong pattern of its own
+          spoiled.voxels.At(x, y, z) = float(200 * ((x / 4 + y / 4 + z / 4) % 2)); // a strong pattern of its own
         }
       }
   const auto stage = LinearStage(Kind::Rigid, Metric::MeanSquares);

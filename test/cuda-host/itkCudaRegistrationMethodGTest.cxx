@@ -185,7 +185,8 @@ TEST(CudaRegistrationMethod, ImagesGoToTheDeviceOnceAndWarpsComeBackOnce)
   EXPECT_LT(few, 3 * image);
   EXPECT_LT(more - few, image / 4);
   EXPECT_GE(toHostOfFew, 6 * image); // the warp and its inverse
-  EXPECT_LT(toHostOfFew, 7 * image);
+  const std::uint64_t histogram = sizeof(std::int64_t) * 4096; // which tells whether the moving image is dark outside
+  EXPECT_LT(toHostOfFew, 7 * image + histogram);
   EXPECT_LT(toHostOfMore - toHostOfFew, image / 4);
 }
 

@@ -258,10 +258,10 @@ TEST(RegisterCommand, GoesOnFromAWarp)
   ASSERT_EQ(composite.code, 0) << composite.errors;
   EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), separate), 1e-4);
   const Outcome inverse = RunProgram(pair.folder, pair.Arguments() + " -r '[" + prefix + "1Warp.nii.gz,1]'");
-  EXPECT_EQ(inverse.code, 1);
+  EXPECT_EQ(inverse.code, 2);
   EXPECT_NE(inverse.errors.find("give the file of its inverse"), std::string::npos) << inverse.errors;
   const Outcome late = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "Composite.h5");
-  EXPECT_EQ(late.code, 1);
+  EXPECT_EQ(late.code, 2);
   EXPECT_NE(late.errors.find("must come first"), std::string::npos) << late.errors;
   const Outcome swapped = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "1Warp.nii.gz");
   EXPECT_EQ(swapped.code, 2);

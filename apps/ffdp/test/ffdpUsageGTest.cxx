@@ -105,12 +105,22 @@ TEST(Usage, ErrorsOfTheLibraryNameTheProgramOnce)
 
 TEST(Usage, ARunThatWentAstrayIsRefused)
 {
-  const Pair        pair("usage-astray");
-  const std::string astray = " -t 'Moments[0]' -t 'Rigid[100]' --metric MI --convergence 50 --shrink-factors 1 ";
-  const Outcome     last = RunProgram(pair.folder, pair.Arguments() + astray);
+  const Pair               pair("usage-astray");
+  auto                     bright = MakeImage(0, 0, 0); // the squares are least where none of it is seen
+  float * const            voxels = bright->GetBufferPointer();
+  const itk::SizeValueType count = bright->GetLargestPossibleRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    voxels[i] = i < count / 10 ? 0 : 1000;
+  }
+  Write(bright, pair.folder / "bright.nii.gz");
+  const std::string run = "register -f " + (pair.folder / "fixed.nii.gz") + " -m " + (pair.folder / "bright.nii.gz") +
+                          " -o " + (pair.folder / "x_");
+  const std::string astray = " -t 'Rigid[5]' --metric MeanSquares --convergence 100 --shrink-factors 1 ";
+  const Outcome     last = RunProgram(pair.folder, run + astray);
   EXPECT_EQ(last.code, 1);
   EXPECT_NE(last.errors.find("do not overlap where the last stage ended"), std::string::npos) << last.errors;
-  const Outcome next = RunProgram(pair.folder, pair.Arguments() + astray + "-t 'Affine[1]' --metric MI");
+  const Outcome next = RunProgram(pair.folder, run + astray + "-t 'Affine[1]' --metric MI");
   EXPECT_EQ(next.code, 1);
   EXPECT_NE(next.errors.find("where the stage affine starts: rigid went astray"), std::string::npos) << next.errors;
 }
