@@ -181,6 +181,23 @@ TEST(RegistrationMasks, ThinMovingImagesOverlapWithWhatTheyLieIn)
   EXPECT_THROW(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }), std::invalid_argument);
 }
 
+TEST(RegistrationMasks, PlanesThatLieElsewhereThanInXAndYAreRefusedByLinearStages)
+{
+  const TestImage usual({ 56, 50, 1 }, Isotropic, Same);
+  TestImage       sagittal = usual;
+  sagittal.indexToPhysical = Compose(AffineMap{ { 0, 0, 1, 1, 0, 0, 0, 1, 0 }, {} }, usual.indexToPhysical);
+  const TestImage   thin({ 1, 50, 44 }, Isotropic, Same);
+  RegistrationStage linear = LinearStage(Kind::Rigid, Metric::MeanSquares), greedy = GreedyStage();
+  linear.iterations = greedy.iterations = { 1, 1 };
+  const auto run = [](const TestImage & image, const RegistrationStage & stage) {
+    RunStages({ { image.Placed(), image.Placed(), {}, {} } }, { stage });
+  };
+  EXPECT_NO_THROW(run(usual, linear));
+  EXPECT_THROW(run(sagittal, linear), std::invalid_argument);
+  EXPECT_THROW(run(thin, linear), std::invalid_argument);
+  EXPECT_NO_THROW(run(sagittal, greedy)); // works in voxels
+}
+
 } // namespace
 } // namespace test
 } // namespace ffdp

@@ -68,6 +68,10 @@ public:
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
     this->RequireOwnPlanes();
+    if (!std::all_of(stages.begin(), stages.end(), IsDeformable))
+    {
+      RequireUsualPlanes(pairs);
+    }
     const auto isSyN = [](const RegistrationStage & stage) { return stage.kind == Kind::SyN; };
     m_Fields =
       FindFieldsOfView(backend, communicator, pairs, std::any_of(stages.begin(), stages.end(), isSyN), m_Result.notes);
@@ -500,7 +504,11 @@ private:
   void
   EnterResumedLevel()
   {
-    m_Result.notes.push_back("went on from the checkpoint");
+    const std::string note = "went on from the checkpoint";
+    if (std::find(m_Result.notes.begin(), m_Result.notes.end(), note) == m_Result.notes.end())
+    {
+      m_Result.notes.push_back(note);
+    }
     if (m_Stage < m_Stages.size() && m_Stages[m_Stage].kind != Kind::Moments)
     {
       this->BeginStage();
