@@ -156,6 +156,33 @@ TEST(Registration, BytesDoNotDependOnThreadsNorOnTheScaleOfIntensities)
   EXPECT_LT(MaxDifference(scaled.warp, plain.warp), 1e-3);
 }
 
+TEST(Registration, SmallIntensitiesAndLargeWeightsAreNoRounding)
+{
+  const TestImage   fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  TestImage         faintFixed = fixed, faintMoving = moving; // like maps of diffusivity in mm^2/s
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 2 };
+  stage.iterations = { 10 };
+  for (TestImage * image : { &faintFixed, &faintMoving })
+  {
+    for (float & voxel : image->voxels.values)
+    {
+      voxel *= 0x1p-17f; // exact
+    }
+  }
+  stage.metrics.front().kind = Metric::MeanSquares;
+  const auto plain = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  const auto faint = RunStages({ { faintFixed.Placed(), faintMoving.Placed(), {}, {} } }, { stage });
+  EXPECT_LT(MaxDifference(faint.warp, plain.warp), 1e-3);
+  stage.metrics.front().kind = Metric::LocalCorrelation;
+  const auto light = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  stage.metrics.front().weight = 1e9;
+  const auto heavy = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  EXPECT_TRUE(SameBytes(heavy.warp, light.warp));
+  EXPECT_GT(*std::max_element(light.warp.begin(), light.warp.end()), 0.5f);
+}
+
 TEST(Registration, MasksKeepWhatIsOutsideFromMattering)
 {
   SKIP_IF_SANITIZED();

@@ -72,6 +72,17 @@ TEST(RegistrationLinear, ALevelNeverEndsWorseThanItBegan)
   }
 }
 
+TEST(RegistrationLinear, ALevelWithoutIterationsLeavesTheMapAsItIs)
+{
+  const AffineMap   map = SomeMap(0.1, 1, { { 2, -1, 1 } });
+  const TestImage   fixed(FixedSize, Isotropic, map);
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
+  stage.iterations = { 0, 60 };
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  EXPECT_LT(MapError(result.affine, map), 0.1);
+}
+
 TEST(RegistrationLinear, TheLastStepOfALevelCountsIfItLowersTheLoss)
 {
   const TestImage   fixed(FixedSize, Isotropic, SomeMap(0.1, 1, { { 2, -1, 1 } }));

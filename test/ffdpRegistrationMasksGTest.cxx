@@ -181,6 +181,28 @@ TEST(RegistrationMasks, ThinMovingImagesOverlapWithWhatTheyLieIn)
   EXPECT_THROW(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }), std::invalid_argument);
 }
 
+TEST(RegistrationMasks, MomentsDoNotTakeALittleCommonAirForTheBestFit)
+{
+  const AffineMap map = SomeMap(0, 1, { { 30, 26, 0 } }); // corners overlap, and show nothing
+  TestImage       fixed(FixedSize, Isotropic, Same);
+  TestImage       moving(FixedSize, Isotropic, Same);
+  for (TestImage * image : { &fixed, &moving })
+  {
+    for (float & voxel : image->voxels.values)
+    {
+      voxel -= 1000;
+    }
+  }
+  moving.indexToPhysical = Compose(map, moving.indexToPhysical);
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.searchAngle = 20;
+  moments.searchStep = 10;
+  moments.metrics.front().kind = Metric::MeanSquares;
+  const auto result = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { moments });
+  EXPECT_LT(MapError(result.affine, map), 2);
+}
+
 TEST(RegistrationMasks, PlanesThatLieElsewhereThanInXAndYAreRefusedByLinearStages)
 {
   const TestImage usual({ 56, 50, 1 }, Isotropic, Same);

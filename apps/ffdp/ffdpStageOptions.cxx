@@ -343,6 +343,6 @@ const char * const StageHelp =
   "  the sampled one in the steps of warps, 1 and 0.3; the second for Greedy), gradient=exact|ants.\n"
   "Convergence: [ITERATIONS,THRESHOLD,WINDOW]. A level ends when the loss falls per iteration, over WINDOW of them, "
   "by\n"
-  "  less than THRESHOLD (1e-3) of what the level has gained; ANTs' threshold has another scale.\n"
+  "  less than THRESHOLD (1e-3) of the range of its losses; ANTs' threshold has another scale.\n"
   "Shrink factors: halves from level to level when left out. Smoothing: what the factors ask for when left out.\n"
   "A --transform without brackets (rigid, affine, deformable) takes the stages of the preset up to that kind.";

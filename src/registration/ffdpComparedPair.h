@@ -72,13 +72,13 @@ public:
   {
     return m_Moved.Volume();
   }
-  /** Where the comparison counts; not given: everywhere. */
   bool
   IsMasked() const
   {
     return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven();
   }
 
+  /** Where the comparison counts; not given: everywhere. */
   VolumeView<const std::uint8_t>
   Mask() const
   {

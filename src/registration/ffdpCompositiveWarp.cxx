@@ -134,10 +134,7 @@ CompositiveWarp::ReleaseOpposite()
 void
 CompositiveWarp::SetGradientScale(double largest)
 {
-  // Losses are means of numbers of the order of one. What is less than this comes from rounding, where images are the
-  // same: steps by it would lead away, to gradients that are infinite in its units.
-  const double least = std::ldexp(m_Parameters.lossWeight, -20) / double(m_Domain.Voxels());
-  m_Adam.gradientScale = largest < least ? 0.0 : AdamGradientScale(largest);
+  m_Adam.gradientScale = largest > 0 ? AdamGradientScale(largest) : 0.0;
 }
 
 void

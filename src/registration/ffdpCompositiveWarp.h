@@ -37,7 +37,6 @@ struct DeformationParameters
   double beta2 = 0.99;
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps an axis from moving
   double gradientScale = 0;           ///< units of the moments, see AdamGradientScale(); 0: found at the first step
-  double lossWeight = 1;              ///< of all metrics: the unit of the gradient's rounding
 };
 
 /** A warp u of the fixed grid, the state of its optimizer, and the step: compositive Adam. With an opposite, a second
@@ -86,8 +85,8 @@ public:
   {
     return m_Steps == 0 && !(m_Parameters.gradientScale > 0);
   }
-  /** Before the first step: the largest component of the gradient, of all ranks. The moments are in its units, see
-   * AdamGradientScale(). One that is no more than rounding counts as none. */
+  /** Before the first step: the largest component of the gradient, of all ranks, or 0. The moments are in its units,
+   * see AdamGradientScale(). */
   void
   SetGradientScale(double largest);
   double

@@ -79,11 +79,6 @@ public:
     parameters.learningRate = m_Stage.learningRate;
     parameters.beta2 = MemoryOfSquares(m_Stage);
     parameters.gradientScale = this->GradientScale(level.Size());
-    parameters.lossWeight = 0;
-    for (const RegistrationMetric & metric : m_Stage.metrics)
-    {
-      parameters.lossWeight += std::abs(metric.weight);
-    }
     for (int c = 0; c < 3; ++c)
     {
       const double unit = m_Stage.sigmasInMm ? spacing[std::size_t(c)] : 1.0;

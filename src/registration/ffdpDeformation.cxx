@@ -19,6 +19,8 @@
 
 #include <algorithm>
 
+#include <cmath>
+
 namespace ffdp
 {
 
@@ -171,7 +173,10 @@ Deformation::Step(Loss & loss, const AffineMap & physical)
       largest = std::max({ largest, size.largest[0], size.largest[1], size.largest[2] });
     });
     m_Communicator.Maximum(&largest, 1);
-    m_Warp->SetGradientScale(largest);
+    // What is less than this comes from rounding, where images are the same: steps by it would lead away, to gradients
+    // that are infinite in its units.
+    const double rounding = std::ldexp(loss.GradientUnit(), -20) / double(loss.Domain().Voxels());
+    m_Warp->SetGradientScale(largest < rounding ? 0.0 : largest);
   }
   m_Warp->Begin();
   const double value =

@@ -101,14 +101,18 @@ public:
   std::optional<double>
   EndLevel() override
   {
-    if (!m_State.isCompared) // the last step
+    const bool hasBegun = m_State.waited >= 0; // not so at a level without iterations
+    if (!m_State.isCompared)                   // the last step
     {
       this->KeepIfLower(this->Evaluate(nullptr), m_BestGradient);
     }
-    m_Optimizer.ReturnTo(m_State.best);
+    if (hasBegun)
+    {
+      m_Optimizer.ReturnTo(m_State.best);
+    }
     m_Loss.reset();
     m_Warp = Slab();
-    return m_State.lowest;
+    return hasBegun ? std::optional<double>(m_State.lowest) : std::nullopt;
   }
 
   void

@@ -19,6 +19,7 @@
 
 #include "ffdpImageIntensities.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ffdp
@@ -117,10 +118,14 @@ Loss::Begin(const AffineMap &             physical,
 void
 Loss::CountVoxels(bool withGradient)
 {
-  for (Pair & pair : m_Pairs)
+  for (std::size_t i = 0; i < m_Pairs.size(); ++i)
   {
+    Pair &     pair = m_Pairs[i];
+    const bool isAsked = std::any_of(m_Terms.begin(), m_Terms.end(), [i](const Term & term) {
+      return term.metric.pair == int(i) && term.metric.kind != RegistrationMetric::Kind::MutualInformation;
+    });
     pair.counted = this->Domain().Voxels();
-    if (!pair.compared.IsMasked() || m_Terms.size() == 1 || !withGradient)
+    if (!pair.compared.IsMasked() || !isAsked || m_Terms.size() == 1 || !withGradient)
     {
       continue;
     }
@@ -380,6 +385,21 @@ Loss::Value() const
     value += term.metric.weight * term.scale * own;
   }
   return value;
+}
+
+double
+Loss::GradientUnit() const
+{
+  if (m_Terms.size() == 1)
+  {
+    return 1 / m_Terms.front().scale;
+  }
+  double weights = 0; // of values of the order of one
+  for (const Term & term : m_Terms)
+  {
+    weights += std::abs(term.metric.weight);
+  }
+  return weights;
 }
 
 MapGradient

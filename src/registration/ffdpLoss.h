@@ -84,6 +84,11 @@ public:
   MapGradient
   PhysicalMapGradient() const;
 
+  /** What a change of the loss that matters is measured by, in the units of WarpGradient(), where a term that is alone
+   * has no weight and no scale. */
+  double
+  GradientUnit() const;
+
   /** The planes of the fixed grid that this rank sweeps through. */
   const PlaneRange &
   Planes() const

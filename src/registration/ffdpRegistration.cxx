@@ -107,6 +107,7 @@ public:
       if (!m_Runner) // otherwise the checkpoint was made in the middle of this stage
       {
         m_Level = 0;
+        this->RequireStart();
         this->BeginStage();
       }
       if (m_Runner)
@@ -217,6 +218,16 @@ private:
                                            : std::string(NameOf(before)) + " went astray: take shorter steps");
   }
 
+  /** Not asked in the middle of a stage that a checkpoint brought: it had begun. */
+  void
+  RequireStart() const
+  {
+    if (m_Stages[m_Stage].kind != Kind::Moments && !m_Alignment.warp) // a warp may bring together what a map does not
+    {
+      RequireOverlap(m_Pairs, m_Alignment.affine, this->ComplaintAboutStart());
+    }
+  }
+
   /** Moments are done at once; other stages get a runner. */
   void
   BeginStage()
@@ -227,10 +238,6 @@ private:
     m_Progress.stageName = NameOf(stage.kind);
     m_Progress.levels = int(m_Plans[m_Stage].size());
     m_Runner.reset();
-    if (stage.kind != Kind::Moments && !m_Alignment.warp) // a warp may bring together what a map alone does not
-    {
-      RequireOverlap(m_Pairs, m_Alignment.affine, this->ComplaintAboutStart());
-    }
     switch (stage.kind)
     {
       case Kind::Moments:
@@ -271,8 +278,7 @@ private:
         this->SaveAndStop();
       }
     };
-    m_Alignment.affine =
-      FindStart(m_Backend, m_Communicator, m_Pairs, m_Fields, m_Stages[m_Stage], m_Alignment, report);
+    m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[m_Stage], m_Alignment, report);
     level.seconds = Now() - m_LevelStart;
     m_Result.levels.push_back(level);
   }

@@ -330,7 +330,7 @@ DoOnFirstRank(Communicator & communicator, const TWork & work)
     {
       work();
     }
-    catch (const std::invalid_argument & error)
+    catch (const std::exception & error)
     {
       const std::string reason = error.what();
       said.assign(reason.begin(), reason.end());
@@ -378,13 +378,12 @@ AffineMap
 FindStart(Backend &                           backend,
           Communicator &                      communicator,
           const std::vector<ImagePair> &      pairs,
-          const std::vector<FieldOfView> &    fields,
           const RegistrationStage &           stage,
           const Alignment &                   start,
           const std::function<void(double)> & report)
 {
   const PlannedLevel      plan = PlanSearch(stage, pairs.front().fixed.voxels.domain);
-  const Level             level(backend, communicator, pairs, fields, plan.size);
+  const Level             level(backend, communicator, pairs, std::vector<FieldOfView>(pairs.size()), plan.size);
   const Slab              warp = start.warp ? Regrid(backend, communicator, start.warp, level.Size()) : Slab();
   const WholeLevel        whole(backend, communicator, level, warp);
   std::unique_ptr<Search> search;
