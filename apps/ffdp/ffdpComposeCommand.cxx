@@ -56,7 +56,8 @@ RunCompose(const Options & options)
     WriteField(SampleTransform(list.transform, grid), options.output, file.Dimension());
     return;
   }
-  WriteTransforms(list.transform, options.output, list.file.Dimension());
+  const DimensionedFile & known = list.file.dimension == 0 ? file : list.file; // nothing but "identity" has none
+  WriteTransforms(list.transform, options.output, known.Dimension());
 }
 
 } // namespace

@@ -107,6 +107,44 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
   return io;
 }
 
+namespace
+{
+
+/** ITK takes a NIfTI field of three components on one plane for an image of the plane, and forgets where in space that
+ * is. The header knows. */
+void
+PlaceOnePlane(const std::string &         file,
+              FloatImage::SpacingType &   spacing,
+              FloatImage::PointType &     origin,
+              FloatImage::DirectionType & direction)
+{
+  constexpr std::size_t FormAt = 254, RowsAt = 280, RowBytes = 16;
+  const NiftiHeader     header(file);
+  if (!header.IsKnown() || header.Short(FormAt) == 0)
+  {
+    return;
+  }
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    const double toLps = i < 2 ? -1 : 1;
+    for (unsigned int j = 0; j < 3; ++j)
+    {
+      direction[i][j] = toLps * double(header.Float(RowsAt + i * RowBytes + 4 * j));
+    }
+    origin[i] = toLps * double(header.Float(RowsAt + i * RowBytes + 12));
+  }
+  for (unsigned int j = 0; j < 3; ++j)
+  {
+    spacing[j] = std::hypot(direction[0][j], direction[1][j], direction[2][j]);
+    for (unsigned int i = 0; i < 3; ++i)
+    {
+      direction[i][j] /= spacing[j] > 0 ? spacing[j] : 1;
+    }
+  }
+}
+
+} // namespace
+
 FloatImage::Pointer
 GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what)
 {
@@ -129,6 +167,10 @@ GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string 
     {
       direction[i][j] = axis[i];
     }
+  }
+  if (axes == 2 && io.GetNumberOfComponents() == 3)
+  {
+    PlaceOnePlane(file, spacing, origin, direction);
   }
   if (!(std::abs(vnl_det(direction.GetVnlMatrix())) > 1e-6))
   {

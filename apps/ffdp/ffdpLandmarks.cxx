@@ -20,6 +20,7 @@
 #include "ffdpCommandError.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 std::array<double, 3>
@@ -50,11 +51,14 @@ CompareLandmarks(const PointTable & fixed, const PointTable & moving, const Tran
     throw CommandError("there are " + std::to_string(fixed.rows.size()) + " fixed points but " +
                        std::to_string(moving.rows.size()) + " moving ones");
   }
+  const bool inPlane = fixed.dimension == PlaneDimension || moving.dimension == PlaneDimension ||
+                       transforms.file.Dimension() == PlaneDimension; // a z of some of them means nothing
   LandmarkErrors result;
   for (std::size_t i = 0; i < fixed.rows.size(); ++i)
   {
-    const CompositeType::InputPointType moved(MovePoint(transforms, fixed.rows[i].point).data());
-    result.errors.push_back(moved.EuclideanDistanceTo(CompositeType::InputPointType(moving.rows[i].point.data())));
+    const auto   moved = MovePoint(transforms, fixed.rows[i].point);
+    const auto & there = moving.rows[i].point;
+    result.errors.push_back(std::hypot(moved[0] - there[0], moved[1] - there[1], inPlane ? 0.0 : moved[2] - there[2]));
   }
   std::vector<double> sorted = result.errors;
   std::sort(sorted.begin(), sorted.end());

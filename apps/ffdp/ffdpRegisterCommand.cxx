@@ -18,7 +18,6 @@
 #include "ffdpAgreement.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
-#include "ffdpFileExchange.h"
 #include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
@@ -27,6 +26,7 @@
 #include "ffdpProgressLine.h"
 #include "ffdpRegisterArguments.h"
 #include "ffdpRegisterInputs.h"
+#include "ffdpRegisterFiles.h"
 #include "ffdpRegisterOutputs.h"
 #include "ffdpReport.h"
 #include "ffdpRunLog.h"
@@ -167,7 +167,6 @@ void
 RequireWritableOutputs(const RegisterOptions & options)
 {
   RequireWritable(options.output);
-  RequireNoFolders(ListRegisterFiles(options.output, { options.uncompressed ? ".nii" : ".nii.gz" }));
   for (const std::string & file : { options.warped, options.inverseWarped })
   {
     if (!file.empty())
@@ -190,6 +189,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   }
   const StageList list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
+  RequireOutputNames(options, list);
   DoOnFirst(ranks, [&] { RequireWritableOutputs(options); });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });

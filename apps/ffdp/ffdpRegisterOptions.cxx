@@ -113,10 +113,6 @@ ParseOutput(RegisterOptions & options)
       source.Refuse("'" + names[i] + "' does not end in .nii or .nii.gz");
     }
   }
-  if (!names[1].empty() && names[1] == names[2])
-  {
-    source.Refuse("'" + names[1] + "' is given for two images");
-  }
   options.output = names[0];
   options.warped = names[1];
   options.inverseWarped = names[2];

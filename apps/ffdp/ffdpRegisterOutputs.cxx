@@ -20,11 +20,10 @@
 #include "ffdpAgreement.h"
 #include "ffdpInterruption.h"
 #include "ffdpPartition.h"
+#include "ffdpRegisterFiles.h"
 #include "ffdpTransformWriting.h"
 #include "ffdpWarpedImages.h"
 
-#include <algorithm>
-#include <filesystem>
 
 namespace
 {
@@ -113,10 +112,9 @@ WriteRegistration(const RegisterOptions &    options,
       WriteWarp(warp, fixed, prefix + "1" + inverse + "Warp" + ending, communicator, dimension);
       StopIfInterrupted(communicator);
     }
-    const auto          makeWarped = forward ? WarpMoving : WarpFixed;
-    const std::string & name = forward ? options.warped : options.inverseWarped;
+    const auto makeWarped = forward ? WarpMoving : WarpFixed;
     WriteImage(makeWarped(result, fixed, moving, backend, communicator),
-               name.empty() ? prefix + inverse + "Warped" + ending : name,
+               NameOfWarped(options, forward),
                communicator,
                dimension);
     StopIfInterrupted(communicator);
@@ -134,42 +132,4 @@ WriteRegistration(const RegisterOptions &    options,
     }
     std::vector<float>().swap(warp);
   }
-}
-
-std::vector<std::string>
-ListRegisterFiles(const std::string & prefix, const std::vector<std::string> & endings)
-{
-  std::vector<std::string> files;
-  for (const char * name : { "0GenericAffine.mat", "Composite.h5", "InverseComposite.h5", "report.html" })
-  {
-    files.push_back(prefix + name);
-  }
-  for (const char * name : { "1Warp", "1InverseWarp", "Warped", "InverseWarped" })
-  {
-    for (const std::string & ending : endings)
-    {
-      files.push_back(prefix + name + ending);
-    }
-  }
-  return files;
-}
-
-std::vector<std::string>
-ListOutdatedFiles(const RegisterOptions & options, const StageList & list)
-{
-  // a start is FILE or [FILE,1], masks may be [FILE,FILE]: it is enough that a name occurs in them
-  std::vector<std::string> inputs = options.start;
-  inputs.insert(inputs.end(), { options.fixedMask, options.movingMask, options.masks });
-  for (const ImageNames & names : list.pairs)
-  {
-    inputs.insert(inputs.end(), { names.fixed, names.moving });
-  }
-  std::vector<std::string> files = ListRegisterFiles(options.output);
-  const auto               isRead = [&](const std::string & file) {
-    const std::string name = std::filesystem::path(file).filename().string();
-    return std::any_of(
-      inputs.begin(), inputs.end(), [&](const std::string & input) { return input.find(name) != std::string::npos; });
-  };
-  files.erase(std::remove_if(files.begin(), files.end(), isRead), files.end());
-  return files;
 }

@@ -29,12 +29,4 @@ WriteRegistration(const RegisterOptions &    options,
                   ffdp::Backend &            backend,
                   ffdp::Communicator &       communicator);
 
-/** All names that a run may write for a prefix, whatever its options; of the images those with this ending, or all. */
-std::vector<std::string>
-ListRegisterFiles(const std::string & prefix, const std::vector<std::string> & endings = { ".nii", ".nii.gz" });
-
-/** Those of an earlier run of the same prefix that would not belong to this one, unless it reads them. */
-std::vector<std::string>
-ListOutdatedFiles(const RegisterOptions & options, const StageList & list);
-
 #endif

@@ -337,8 +337,12 @@ FindStartWarp(const RegisterOptions & options)
 bool
 StartsFromWarp(const RegisterOptions & options)
 {
-  const std::string first = options.start.empty() ? "" : Trim(options.start.front());
-  const auto        types = EndsWith(first, ".h5") || EndsWith(first, ".hdf5") ? ListHdf5Transforms(first) : Words();
+  std::string first = options.start.empty() ? "" : Trim(options.start.front());
+  if (!first.empty() && first.front() == '[') // [FILE,0]
+  {
+    first = Trim(first.substr(1, first.find_first_of(",]") - 1));
+  }
+  const auto types = EndsWith(first, ".h5") || EndsWith(first, ".hdf5") ? ListHdf5Transforms(first) : Words();
   return !FindStartWarp(options).empty() || std::any_of(types.begin(), types.end(), [](const std::string & type) {
     return type.find("Field") != std::string::npos || type.find("BSpline") != std::string::npos;
   });

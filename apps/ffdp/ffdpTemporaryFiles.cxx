@@ -73,20 +73,23 @@ RemoveLeftovers(const std::string & start, bool ofOwnNumber)
   const fs::path        path(start);
   std::error_code       error;
   std::vector<fs::path> found;
+  std::vector<fs::path> journals; // of any name: they may speak of files that are about to be removed
   for (const auto & entry :
        fs::directory_iterator(path.parent_path().empty() ? fs::path(".") : path.parent_path(), error))
   {
-    if (IsLeftover(entry.path().filename().string(), path.filename().string(), ofOwnNumber))
+    const std::string name = entry.path().filename().string();
+    if (IsJournal(name) && IsLeftover(name, "", ofOwnNumber))
+    {
+      journals.push_back(entry.path());
+    }
+    else if (IsLeftover(name, path.filename().string(), ofOwnNumber))
     {
       found.push_back(entry.path());
     }
   }
-  for (const fs::path & file : found)
+  for (const fs::path & journal : journals)
   {
-    if (IsJournal(file.string()))
-    {
-      FinishExchange(file.string());
-    }
+    FinishExchange(journal.string());
   }
   for (const fs::path & file : found)
   {

@@ -26,6 +26,7 @@
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
+#include "itkTransformFactory.h"
 #include "itkTransformFileReader.h"
 
 #include <algorithm>
@@ -74,6 +75,9 @@ LoadTransforms(const std::string & file)
   {
     throw CommandError("transform '" + file + "' is a folder, not a file");
   }
+  // c3d_affine_tool, greedy and ITK-SNAP write these, and ITK knows only what derives from them
+  itk::TransformFactory<itk::MatrixOffsetTransformBase<double, 3, 3>>::RegisterTransform();
+  itk::TransformFactory<itk::MatrixOffsetTransformBase<double, 2, 2>>::RegisterTransform();
   auto reader = itk::TransformFileReaderTemplate<double>::New();
   reader->SetFileName(file);
   try
@@ -83,7 +87,8 @@ LoadTransforms(const std::string & file)
   }
   catch (const itk::ExceptionObject & error)
   {
-    const std::string reason = OneLine(error);
+    std::string reason = OneLine(error);
+    reason.resize(std::min(reason.size(), reason.find("The usual cause"))); // pages of what is registered follow
     throw CommandError("transform '" + file + "' " +
                        (reason.find("Could not create Transform IO") != std::string::npos
                           ? "is not a file of transforms that can be read here"

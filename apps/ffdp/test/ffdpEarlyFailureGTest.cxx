@@ -165,6 +165,24 @@ TEST(RegisterOutputs, NothingOfAnEarlierRunStaysBesideThem)
   EXPECT_TRUE(fs::exists(pair.folder / "out_mine.txt"));
 }
 
+TEST(RegisterOutputs, InputsAndWhatOthersMayHaveWrittenStays)
+{
+  const Pair        pair("earlier-inputs");
+  const std::string rest = " -m " + (pair.folder / "moving.mha") + " -t rigid --no-report --threads 1 -o ";
+  ASSERT_EQ(
+    RunProgram(pair.folder, "register -f " + (pair.folder / "fixed.nii.gz") + rest + (pair.folder / "out_")).code, 0);
+  fs::create_symlink("out_Warped.nii.gz", pair.folder / "link.nii.gz");
+  const Outcome again = RunProgram(
+    pair.folder, "register --uncompressed -f " + (pair.folder / "link.nii.gz") + rest + (pair.folder / "out_"));
+  ASSERT_EQ(again.code, 0) << again.errors;
+  EXPECT_TRUE(fs::exists(pair.folder / "out_Warped.nii.gz"));
+  EXPECT_FALSE(fs::exists(pair.folder / "out_InverseWarped.nii.gz"));
+  std::ofstream(pair.folder / "report.html") << "of somebody else";
+  ASSERT_EQ(RunProgram(pair.folder, "register -f " + (pair.folder / "fixed.nii.gz") + rest + (pair.folder / "")).code,
+            0);
+  EXPECT_TRUE(fs::exists(pair.folder / "report.html"));
+}
+
 TEST(RegisterOutputs, ACheckpointThatCannotBeSavedIsANote)
 {
   const Pair        pair("full-checkpoint");

@@ -277,6 +277,12 @@ TEST(Planar, PointsOfTwoDimensionsAreMoved)
                                        (files.folder / "q.csv") + files.list);
     EXPECT_NE(compared.output.find("error 0.0000 mm"), std::string::npos) << compared.output;
   }
+  // a z beside points of the plane means nothing
+  std::ofstream(files.folder / "p.csv") << "x,y,z\n4,-3,7\n";
+  std::ofstream(files.folder / "q.csv") << "x,y\n" << moved[0] << "," << moved[1] + 0.5 << "\n";
+  const Outcome mixed = files.Run("evaluate --fixed-points " + (files.folder / "p.csv") + " --moving-points " +
+                                  (files.folder / "q.csv") + files.list);
+  EXPECT_NE(mixed.output.find("error 0.5000 mm"), std::string::npos) << mixed.output;
 }
 
 TEST(Planar, OneSliceInSpaceStaysInSpace)
@@ -287,6 +293,9 @@ TEST(Planar, OneSliceInSpaceStaysInSpace)
   for (const auto & image : { slice, other })
   {
     const auto plane = image == slice ? MakePlanarImage(1.5, 0, 1) : MakePlanarImage(0, 0, 0);
+    auto       origin = image->GetOrigin();
+    origin[2] = 25; // which ITK forgets of a field of one plane
+    image->SetOrigin(origin);
     image->Allocate();
     std::copy_n(plane->GetBufferPointer(), plane->GetBufferedRegion().GetNumberOfPixels(), image->GetBufferPointer());
   }

@@ -157,6 +157,19 @@ TEST(Compose, LinearOnesBecomeOneAffine)
   EXPECT_FALSE(fs::exists(t.folder / "all.mat"));
 }
 
+TEST(Compose, ReadsTheClassThatLinearTransformsDeriveFrom)
+{
+  const Folder folder("matrix-offset");
+  std::ofstream(folder / "c3d.txt") << "#Insight Transform File V1.0\n#Transform 0\n"
+                                       "Transform: MatrixOffsetTransformBase_double_3_3\n"
+                                       "Parameters: 0 1 0 -1 0 0 0 0 1 1 2 3\nFixedParameters: 0 0 0\n";
+  std::ofstream(folder / "points.csv") << "x,y,z\n10,20,30\n";
+  const Outcome outcome = RunProgram(
+    folder, "apply -i " + (folder / "points.csv") + " -t " + (folder / "c3d.txt") + " -o " + (folder / "to.csv"));
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(ReadText(folder / "to.csv"), "x,y,z\n21,-8,33\n");
+}
+
 TEST(Invert, UndoesLinearTransformsFieldsAndComposites)
 {
   const Transforms t("invert");

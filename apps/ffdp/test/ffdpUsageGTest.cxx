@@ -168,7 +168,10 @@ TEST(Usage, OutputTakesTheNamesOfWarpedImagesAsAntsDoes)
   EXPECT_TRUE(fs::exists(prefix + "Warped.nii.gz"));
   EXPECT_EQ(ReadText(prefix + "Warped.nii.gz"), ReadText(warped));
   ExpectUsageError(pair.folder, start + "'[x_,warped]'", "'warped' does not end in .nii");
-  ExpectUsageError(pair.folder, start + "'[x_,a.nii,a.nii]'", "two images");
+  ExpectUsageError(pair.folder, start + "'[x_,a.nii,a.nii]'", "two outputs");
+  ExpectUsageError(pair.folder, start + "'[x_,a.nii,./a.nii]'", "two outputs");
+  ExpectUsageError(pair.folder, start + "'[x_,x_InverseWarped.nii.gz]'", "two outputs");
+  ExpectUsageError(pair.folder, start + "'[x_," + (pair.folder / "fixed.nii.gz") + "]'", "is an input");
   ExpectUsageError(pair.folder, start + "'[x_,a.nii'", "closing bracket");
   ExpectUsageError(pair.folder, start + "'[,a.nii]'", "is not [PREFIX]");
 }
