@@ -20,7 +20,6 @@
 #include "ffdpRegistrationEstimate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 namespace ffdp
@@ -196,23 +195,6 @@ RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical,
     const Extent & moving = pair.moving.voxels.domain;
     // Either way: points of a coarse grid may all miss an image that is thin.
     Require(SeesPoint(fixed, toMoving, moving) || SeesPoint(moving, toMoving.Inverse(), fixed), complaint);
-  }
-}
-
-void
-RequireUsualPlanes(const std::vector<ImagePair> & pairs)
-{
-  constexpr double Aligned = 0.999; // cosine of the angle between the normal of the plane and z
-  for (const ImagePair & pair : pairs)
-  {
-    const Extent &    size = pair.fixed.voxels.domain;
-    const AffineMap & map = pair.fixed.indexToPhysical;
-    const bool        isPlane = size.x == 1 || size.y == 1 || size.z == 1;
-    const bool        isUsual = size.x > 1 && size.y > 1 && std::abs(map.matrix[8]) >= Aligned * SpacingOf(map)[2];
-    Require(
-      !isPlane || isUsual,
-      "a fixed image of one plane must have it along its first two axes, and in x and y of space, for stages that "
-      "find a linear map: write it as a 2-D image, or begin with a warp");
   }
 }
 

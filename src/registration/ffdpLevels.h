@@ -81,11 +81,6 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
 void
 RequireOverlap(const std::vector<ImagePair> & pairs, const AffineMap & physical, const std::string & complaint);
 
-/** Throws std::invalid_argument for a fixed image of one plane that does not lie in x and y: linear stages move images
- * of one plane within these. */
-void
-RequireUsualPlanes(const std::vector<ImagePair> & pairs);
-
 } // namespace ffdp
 
 #endif

@@ -18,6 +18,7 @@
 #include "ffdpConvergence.h"
 #include "ffdpCurvature.h"
 #include "ffdpLinearOptimizer.h"
+#include "ffdpPlaneTurn.h"
 #include "ffdpStageRunner.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ public:
     , m_Communicator(communicator)
     , m_Stage(stage)
     , m_Alignment(alignment)
-    , m_Optimizer(stage.kind, fixed, alignment.affine, fixed.voxels.domain.z == 1)
+    , m_Optimizer(stage.kind, fixed, alignment.affine, IsPlane(fixed.voxels.domain))
     , m_Convergence(stage.tolerance, stage.window)
   {}
 

@@ -20,6 +20,7 @@
 #include "ffdpCheckpoint.h"
 #include "ffdpDeviceImages.h"
 #include "ffdpFinalWarp.h"
+#include "ffdpPlaneTurn.h"
 #include "ffdpRegistrationEstimate.h"
 #include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
@@ -68,10 +69,6 @@ public:
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
     this->RequireOwnPlanes();
-    if (!std::all_of(stages.begin(), stages.end(), IsDeformable))
-    {
-      RequireUsualPlanes(pairs);
-    }
     const auto isSyN = [](const RegistrationStage & stage) { return stage.kind == Kind::SyN; };
     m_Fields =
       FindFieldsOfView(backend, communicator, pairs, std::any_of(stages.begin(), stages.end(), isSyN), m_Result.notes);
@@ -563,7 +560,13 @@ Register(Backend &                                                 backend,
          const RegistrationCheckpoint &                            checkpoint)
 {
   const DeviceImages images(backend, pairs);
-  return Run(backend, communicator, images.Pairs(), start, stages, observer, checkpoint).Finish();
+  const PlaneTurn    turn = pairs.empty() ? PlaneTurn() : PlaneTurn(pairs.front().fixed);
+  const auto         turned = turn.Apply(images.Pairs());
+  RegistrationStart  turnedStart = start;
+  turnedStart.affine = turn.Apply(start.affine);
+  RegistrationResult result = Run(backend, communicator, turned, turnedStart, stages, observer, checkpoint).Finish();
+  result.affine = turn.Undo(result.affine);
+  return result;
 }
 
 } // namespace ffdp

@@ -19,6 +19,7 @@
 
 #include "ffdpLevels.h"
 #include "ffdpLinearOptimizer.h"
+#include "ffdpPlaneTurn.h"
 #include "ffdpLoss.h"
 #include "ffdpMoments.h"
 
@@ -216,7 +217,7 @@ public:
 
   Search(Backend & backend, const WholeLevel & images, const RegistrationStage & stage, const AffineMap & start)
     : m_Images(images)
-    , m_Rotations(stage, images.fixed.voxels.domain.z == 1)
+    , m_Rotations(stage, IsPlane(images.fixed.voxels.domain))
     , m_Self(MakeSelfCommunicator())
     , m_Loss(backend, *m_Self, images.pairs, stage.metrics, images.fixed.voxels.domain.z)
     , m_Moments(MeasureBoth(backend, images))
@@ -370,7 +371,7 @@ PlanSearch(const RegistrationStage & stage, const Extent & fixedSize)
 {
   constexpr double   VoxelsAcross = 32; // of the coarse images that are compared
   const double       longest = double(std::max({ fixedSize.x, fixedSize.y, fixedSize.z }));
-  const RotationGrid rotations(stage, fixedSize.z == 1);
+  const RotationGrid rotations(stage, IsPlane(fixedSize));
   return { LevelSize(fixedSize, std::max(1.0, longest / VoxelsAcross), 8), rotations.Trials() + Search::Refined, {} };
 }
 
