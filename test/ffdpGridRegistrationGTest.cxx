@@ -373,6 +373,17 @@ TEST_F(GridRegistration, MasksAndSeveralMetrics)
   }
 }
 
+TEST_F(GridRegistration, ImagesWhoseOutsideIsNotCompared)
+{
+  fixed.Add(-1000);
+  moving.Add(-1000);
+  for (const Kind kind : { Kind::Affine, Kind::Greedy, Kind::SyN })
+  {
+    problem.stages = { ShortStage(kind, Metric::MeanSquares) };
+    ExpectSameForAllRanks(problem, { 2, 5, 8 });
+  }
+}
+
 TEST_F(GridRegistration, StagesInAnyOrderFromAWarp)
 {
   Volume<float> warp[3] = { Volume<float>(LongSize), Volume<float>(LongSize), Volume<float>(LongSize) };

@@ -70,6 +70,33 @@ TEST(RegistrationEstimate, TellsTheMemoryThatIsThenUsed)
   EXPECT_NEAR(MeasuredOverEstimated(plain, { stage }), 1, 0.1);
 }
 
+/** Which is known only when their voxels are, so an estimate does not tell it. */
+TEST(RegistrationEstimate, ImagesWhoseOutsideIsNotComparedTakeAFewPlanesMore)
+{
+  SKIP_IF_SANITIZED();
+  StartThreads();
+  const Extent size{ 70, 80, 200 };
+  TestImage    fixed(size, Isotropic, KnownWarp);
+  TestImage    moving(size, Isotropic, Same);
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    RegistrationStage stage = GreedyStage();
+    stage.kind = kind;
+    stage.iterations = { 1, 1 };
+    const auto peak = [&] {
+      return double(MeasurePeakAllocation([&] {
+        RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }, 2);
+      }));
+    };
+    const double plain = peak();
+    fixed.Add(-1000);
+    moving.Add(-1000);
+    EXPECT_LT(peak(), 1.05 * plain) << int(kind);
+    fixed.Add(1000);
+    moving.Add(1000);
+  }
+}
+
 TEST(RegistrationEstimate, ListsTheLevelsThatAreRun)
 {
   const TestImage   fixed(FixedSize, Isotropic, KnownWarp);

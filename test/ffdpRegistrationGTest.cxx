@@ -186,29 +186,39 @@ TEST(Registration, SmallIntensitiesAndLargeWeightsAreNoRounding)
 TEST(Registration, MasksKeepWhatIsOutsideFromMattering)
 {
   SKIP_IF_SANITIZED();
-  const TestImage fixed(FixedSize, Isotropic, SomeMap(0.08, 1, { { 2, -1, 1 } }));
-  TestImage       moving(FixedSize, Isotropic, Same);
-  TestImage       spoiled = moving;
+  const auto      map = SomeMap(0.08, 1, { { 2, -1, 1 } });
+  const TestImage fixed(FixedSize, Isotropic, map);
+  const TestImage moving(FixedSize, Isotropic, Same);
   Volume<float>   mask(FixedSize);
-  for (std::int64_t z = 0; z < FixedSize.z; ++z)
-    for (std::int64_t y = 0; y < FixedSize.y; ++y)
-      for (std::int64_t x = 0; x < FixedSize.x; ++x)
-      {
-        mask.At(x, y, z) = x < 34 ? 1.0f : 0.0f;
-        if (x >= 36)
-        {
-          spoiled.voxels.At(x, y, z) = float(200 * ((x / 4 + y / 4 + z / 4) % 2)); // a strong pattern of its own
-        }
-      }
+  for (std::int64_t i = 0; i < FixedSize.Voxels(); ++i)
+  {
+    mask.values[std::size_t(i)] = i % FixedSize.x < 34 ? 1.0f : 0.0f;
+  }
   const auto stage = LinearStage(Kind::Rigid, Metric::MeanSquares);
-  const auto map = SomeMap(0.08, 1, { { 2, -1, 1 } });
-  const auto with = RunStages({ { fixed.Placed(), spoiled.Placed(), {}, mask.View() } }, { stage });
-  const auto without = RunStages({ { fixed.Placed(), spoiled.Placed(), {}, {} } }, { stage });
-  EXPECT_LT(MapError(with.affine, map), 0.3);
-  EXPECT_GT(MapError(without.affine, map), 2 * MapError(with.affine, map));
-  // a fixed mask hides the same part of the fixed image
-  const auto fixedMask = RunStages({ { fixed.Placed(), spoiled.Placed(), mask.View(), mask.View() } }, { stage });
-  EXPECT_LT(MapError(fixedMask.affine, map), 0.3);
+  for (const int strength : { 200, 400 }) // of a pattern of its own outside of the mask
+  {
+    TestImage spoiled = moving;
+    for (std::int64_t z = 0; z < FixedSize.z; ++z)
+      for (std::int64_t y = 0; y < FixedSize.y; ++y)
+        for (std::int64_t x = 36; x < FixedSize.x; ++x)
+        {
+          spoiled.voxels.At(x, y, z) = float(strength * ((x / 4 + y / 4 + z / 4) % 2));
+        }
+    const auto with = RunStages({ { fixed.Placed(), spoiled.Placed(), {}, mask.View() } }, { stage });
+    EXPECT_LT(MapError(with.affine, map), 0.3) << strength;
+    // a fixed mask hides the same part of the fixed image
+    const auto both = RunStages({ { fixed.Placed(), spoiled.Placed(), mask.View(), mask.View() } }, { stage });
+    EXPECT_LT(MapError(both.affine, map), 0.3) << strength;
+    const std::vector<ImagePair> unmasked = { { fixed.Placed(), spoiled.Placed(), {}, {} } };
+    if (strength == 200)
+    {
+      EXPECT_GT(MapError(RunStages(unmasked, { stage }).affine, map), 2 * MapError(with.affine, map));
+    }
+    else // the pattern pushes the images apart
+    {
+      EXPECT_THROW(RunStages(unmasked, { stage }), std::invalid_argument);
+    }
+  }
 }
 
 TEST(Registration, SeveralMetricsAndPairsAddUp)

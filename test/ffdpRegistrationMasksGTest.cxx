@@ -146,26 +146,25 @@ TEST(RegistrationMasks, AxesMayBeStoredInAnotherOrder)
 
 TEST(RegistrationMasks, WhatIsOutsideIsNotComparedIfNothingIsNotZero)
 {
-  const AffineMap map = SomeMap(0.1, 1, { { 1, -2, 1 } });
-  for (const float offset : { -1000.0f, 1000.0f }) // as in CT, where air is -1000
+  const Extent slice{ FixedSize.x, FixedSize.y, 1 };
+  for (const Extent & size : { FixedSize, slice })
   {
-    TestImage fixed(FixedSize, Isotropic, map);
-    TestImage moving(FixedSize, Isotropic, Same);
-    for (TestImage * image : { &fixed, &moving })
+    const AffineMap map = SomeMap(0.1, 1, { { 1, -2, size.z > 1 ? 1.0 : 0.0 } });
+    for (const float offset : { -1000.0f, 1000.0f }) // as in CT, where air is -1000
     {
-      for (float & voxel : image->voxels.values)
-      {
-        voxel += offset;
-      }
+      TestImage fixed(size, Isotropic, map);
+      TestImage moving(size, Isotropic, Same);
+      fixed.Add(offset);
+      moving.Add(offset);
+      const std::vector<ImagePair> pairs = { { fixed.Placed(), moving.Placed(), {}, {} } };
+      const auto                   linear = RunStages(pairs, { LinearStage(Kind::Rigid, Metric::MeanSquares) });
+      EXPECT_LT(MapError(linear.affine, map), 0.1) << size.z << ' ' << offset;
+      EXPECT_EQ(linear.notes.size(), 1u);
+      RegistrationStage syn = GreedyStage();
+      syn.kind = Kind::SyN;
+      syn.iterations = { 1, 1 };
+      EXPECT_EQ(RunStages(pairs, { syn }).notes.size(), 2u); // both images are sampled
     }
-    const std::vector<ImagePair> pairs = { { fixed.Placed(), moving.Placed(), {}, {} } };
-    const auto                   linear = RunStages(pairs, { LinearStage(Kind::Rigid, Metric::MeanSquares) });
-    EXPECT_LT(MapError(linear.affine, map), 0.1) << offset;
-    EXPECT_EQ(linear.notes.size(), 1u);
-    RegistrationStage syn = GreedyStage();
-    syn.kind = Kind::SyN;
-    syn.iterations = { 1, 1 };
-    EXPECT_EQ(RunStages(pairs, { syn }).notes.size(), 2u); // both images are sampled
   }
 }
 

@@ -84,6 +84,15 @@ struct TestImage
   {
     return { voxels.View(), indexToPhysical };
   }
+  /** So that what shows nothing is not 0, as in CT, where air is -1000. */
+  void
+  Add(float value)
+  {
+    for (float & voxel : voxels.values)
+    {
+      voxel += value;
+    }
+  }
 };
 
 inline std::array<double, 3>

@@ -57,14 +57,28 @@ ComparedPair::ComparedPair(Backend &            backend,
   const Extent & domain = images.fixed.domain;
   if (this->IsMasked())
   {
-    m_Mask = PlaneWindow<std::uint8_t>(backend, domain, 1, m_Capacity);
-    m_MaskEdges = EdgeStrips<std::uint8_t>(backend, communicator, domain, halo);
+    this->PrepareMask();
   }
   if (images.movingMask.IsGiven())
   {
     m_MovingMask = SampledImage(backend, communicator, images.movingMask, joined);
+  }
+  else if (images.field.movingEnds)
+  {
+    m_InsideMoving = InsideTest(backend, images.moving.domain);
+  }
+  if (images.movingMask.IsGiven() || images.field.movingEnds)
+  {
     m_MovedMask = PlaneWindow<float>(backend, domain, 1, m_Capacity);
   }
+}
+
+void
+ComparedPair::PrepareMask()
+{
+  const Extent & domain = m_Images.fixed.domain;
+  m_Mask = PlaneWindow<std::uint8_t>(m_Backend, domain, 1, m_Capacity);
+  m_MaskEdges = EdgeStrips<std::uint8_t>(m_Backend, m_Communicator, domain, m_Halo);
 }
 
 void
@@ -81,7 +95,18 @@ ComparedPair::PrepareFixedWarp()
   if (m_Images.fixedMask.IsGiven())
   {
     m_FixedMask = SampledImage(m_Backend, m_Communicator, m_Images.fixedMask, m_Joined);
+  }
+  else if (m_Images.field.fixedEnds)
+  {
+    m_InsideFixed = InsideTest(m_Backend, domain);
+  }
+  if (m_Images.fixedMask.IsGiven() || m_Images.field.fixedEnds)
+  {
     m_MovedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, m_Capacity);
+  }
+  if (this->IsMasked() && m_Mask.Capacity() == 0)
+  {
+    this->PrepareMask();
   }
 }
 
@@ -91,11 +116,12 @@ ComparedPair::Begin(const AffineMap &             physical,
                     const WarpView<const float> & r,
                     bool                          withGradient)
 {
-  const Extent &  domain = m_Images.fixed.domain;
-  const WarpInput displacement = u ? WarpInput(u) : WarpInput();
+  const Extent & domain = m_Images.fixed.domain;
+  m_Warp = u ? WarpInput(u) : WarpInput();
+  m_FixedWarp = r ? WarpInput(r) : WarpInput();
   m_Map = MakeIndexMap(m_Images, physical);
   m_FixedMoves = r.IsGiven();
-  m_Moving.Prepare(m_Map, displacement, domain, m_Planes, withGradient);
+  m_Moving.Prepare(m_Map, m_Warp, domain, m_Planes, withGradient);
   if (m_Images.movingMask.IsGiven())
   {
     m_MovingMask.PrepareLike(m_Moving);
@@ -182,21 +208,32 @@ ComparedPair::Advance(std::int64_t first, std::int64_t end)
 void
 ComparedPair::SampleMask(const VolumeView<std::uint8_t> & mask)
 {
-  const auto sample = [&](SampledImage & image, PlaneWindow<float> & window) -> VolumeView<const float> {
+  const auto here = [&](PlaneWindow<float> & window) {
     window.Restart(mask.firstPlane);
     window.Grow(mask.EndPlane());
-    image.Sample(window.Volume());
     return window.Volume();
   };
   VolumeView<const float> fixedMask = m_Images.fixedMask;
   VolumeView<const float> movedMask;
-  if (m_Images.fixedMask.IsGiven() && m_FixedMoves)
+  if (m_FixedMoves && m_Images.fixedMask.IsGiven())
   {
-    fixedMask = sample(m_FixedMask, m_MovedFixedMask);
+    m_FixedMask.Sample(here(m_MovedFixedMask));
+    fixedMask = m_MovedFixedMask.Volume();
+  }
+  else if (m_FixedMoves && m_Images.field.fixedEnds)
+  {
+    m_InsideFixed.Sample(m_Backend, CompositeMap{}, m_FixedWarp, here(m_MovedFixedMask));
+    fixedMask = m_MovedFixedMask.Volume();
   }
   if (m_Images.movingMask.IsGiven())
   {
-    movedMask = sample(m_MovingMask, m_MovedMask);
+    m_MovingMask.Sample(here(m_MovedMask));
+    movedMask = m_MovedMask.Volume();
+  }
+  else if (m_Images.field.movingEnds)
+  {
+    m_InsideMoving.Sample(m_Backend, m_Map, m_Warp, here(m_MovedMask));
+    movedMask = m_MovedMask.Volume();
   }
   m_Backend.CombineMasks(fixedMask, movedMask, mask);
 }

@@ -20,6 +20,8 @@
 
 #include "ffdpAffineMap.h"
 #include "ffdpEdgeStrips.h"
+#include "ffdpFieldOfView.h"
+#include "ffdpInsideTest.h"
 #include "ffdpPlaneWindow.h"
 #include "ffdpSampledImage.h"
 
@@ -34,6 +36,7 @@ struct LevelPair
   VolumeView<const float> moving;
   VolumeView<const float> fixedMask;
   VolumeView<const float> movingMask;
+  FieldOfView             field;
   AffineMap               fixedToPhysical;  ///< index to mm
   AffineMap               physicalToMoving; ///< mm to index
 };
@@ -75,7 +78,8 @@ public:
   bool
   IsMasked() const
   {
-    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven();
+    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven() || m_Images.field.movingEnds ||
+           (m_Images.field.fixedEnds && m_FixedMoves);
   }
 
   /** Where the comparison counts; not given: everywhere. */
@@ -108,6 +112,9 @@ public:
   }
 
 private:
+  /** Makes room for the mask. */
+  void
+  PrepareMask();
   /** Makes room for what a moving fixed image needs. */
   void
   PrepareFixedWarp();
@@ -128,9 +135,11 @@ private:
   JoinedPlanes              m_Joined;
   PlaneRange                m_Planes; ///< that this rank owns
   CompositeMap              m_Map;
+  WarpInput                 m_Warp, m_FixedWarp;
   bool                      m_FixedMoves = false; ///< also on a rank that owns no plane of its warp
   ExtendedImage             m_FixedHere;          ///< the fixed image where it does not move
   SampledImage              m_Moving, m_Fixed, m_MovingMask, m_FixedMask;
+  InsideTest                m_InsideMoving, m_InsideFixed;
   PlaneWindow<float>        m_Moved, m_MovedFixed, m_MovedMask, m_MovedFixedMask;
   PlaneWindow<std::uint8_t> m_Mask;
   EdgeStrips<float>         m_MovedEdges, m_MovedFixedEdges;

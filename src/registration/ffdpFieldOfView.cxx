@@ -65,26 +65,4 @@ FindFieldsOfView(Backend &                      backend,
   return fields;
 }
 
-Slab
-MakeInsideMask(Backend & backend, Communicator & communicator, const Extent & domain)
-{
-  const auto isInside = [](std::int64_t i, std::int64_t size) { return size < 3 || (i > 0 && i < size - 1); };
-  Slab       mask(backend, communicator, domain, 1);
-  mask.FillZero();
-  std::vector<float> plane(std::size_t(domain.x * domain.y));
-  for (std::size_t i = 0; i < plane.size(); ++i)
-  {
-    const auto at = std::int64_t(i);
-    plane[i] = isInside(at % domain.x, domain.x) && isInside(at / domain.x, domain.y) ? 1.0f : 0.0f;
-  }
-  for (std::int64_t z = mask.Owned().first; z < mask.Owned().end; ++z)
-  {
-    if (isInside(z, domain.z))
-    {
-      backend.CopyFromHost(mask.Volume().Row(0, z), plane.data(), plane.size() * sizeof(float));
-    }
-  }
-  return mask;
-}
-
 } // namespace ffdp

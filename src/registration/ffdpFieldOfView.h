@@ -18,8 +18,9 @@
 #ifndef ffdpFieldOfView_h
 #define ffdpFieldOfView_h
 
+#include "ffdpBackend.h"
+#include "ffdpCommunicator.h"
 #include "ffdpRegistration.h"
-#include "ffdpSlab.h"
 
 #include <string>
 #include <vector>
@@ -44,11 +45,6 @@ FindFieldsOfView(Backend &                      backend,
                  const std::vector<ImagePair> & pairs,
                  bool                           fixedMoves,
                  std::vector<std::string> &     notes);
-
-/** A mask whose samples are at least 0.5 only where all of the voxels that a sample is made of are in the image: all
- * but the outermost ones. */
-Slab
-MakeInsideMask(Backend & backend, Communicator & communicator, const Extent & domain);
 
 } // namespace ffdp
 

@@ -68,10 +68,6 @@ Level::Level(Backend &                        backend,
     }
     return m_Images.back().Image().voxels;
   };
-  const auto makeInsideMask = [&](const Extent & of) -> VolumeView<const float> {
-    m_InsideMasks.push_back(MakeInsideMask(backend, communicator, of));
-    return m_InsideMasks.back().Volume();
-  };
   for (std::size_t i = 0; i < pairs.size(); ++i)
   {
     const ImagePair &   pair = pairs[i];
@@ -80,6 +76,7 @@ Level::Level(Backend &                        backend,
     const PlacedImage & moving = shrink(pair.moving, movingSize);
 
     LevelPair level;
+    level.field = fields[i];
     level.fixed = fixed.voxels;
     level.moving = moving.voxels;
     level.fixedToPhysical = fixed.indexToPhysical;
@@ -88,17 +85,9 @@ Level::Level(Backend &                        backend,
     {
       level.fixedMask = shrinkMask({ pair.fixedMask, pair.fixed.indexToPhysical }, size);
     }
-    else if (fields[i].fixedEnds)
-    {
-      level.fixedMask = makeInsideMask(size);
-    }
     if (pair.movingMask.IsGiven())
     {
       level.movingMask = shrinkMask({ pair.movingMask, pair.moving.indexToPhysical }, movingSize);
-    }
-    else if (fields[i].movingEnds)
-    {
-      level.movingMask = makeInsideMask(movingSize);
     }
     m_Pairs.push_back(level);
   }

@@ -60,7 +60,6 @@ public:
 
 private:
   std::vector<LevelImage> m_Images; ///< fixed and moving image of each pair, then masks
-  std::vector<Slab>       m_InsideMasks;
   std::vector<LevelPair>  m_Pairs;
 };
 

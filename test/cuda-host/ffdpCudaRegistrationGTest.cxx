@@ -174,6 +174,14 @@ TEST(CudaRegistration, StagesAfterEachOtherAndMasksHaveTheBitsOfTheProcessor)
     pair, { ShortStage(Kind::Affine, Metric::MutualInformation), ShortStage(Kind::Greedy, Metric::MeanSquares) });
 }
 
+TEST(CudaRegistration, ImagesWhoseOutsideIsNotComparedHaveTheBitsOfTheProcessor)
+{
+  Images images;
+  images.fixed.Add(-1000);
+  images.moving.Add(-1000);
+  ExpectSameOnBoth(images.Pair(), { ShortStage(Kind::SyN, Metric::MeanSquares) });
+}
+
 TEST(CudaRegistration, GreedyWithLocalCorrelationIsThatOfTheProcessor)
 {
   ExpectNearOnBoth(Images().Pair(), ShortStage(Kind::Greedy, Metric::LocalCorrelation));
