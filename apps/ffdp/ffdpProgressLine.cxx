@@ -47,7 +47,7 @@ Format(const char * format, TValues... values)
 std::string
 ClockTime(double seconds)
 {
-  constexpr double Most = 359999; // seconds; what is longer says so
+  constexpr double Most = 359999; // seconds; what is longer is shown as this
   if (std::isnan(seconds))
   {
     return "?:??";

@@ -28,7 +28,7 @@ namespace ffdp
 namespace
 {
 
-constexpr std::uint64_t Magic = 0x3450444646ull; // "FFDP4": a change of what is stored needs another
+constexpr std::uint64_t Magic = 0x3550444646ull; // "FFDP5": a change of what is stored needs another
 
 double
 Now()

@@ -22,6 +22,8 @@
 #include "ffdpFinalWarp.h"
 #include "ffdpPlaneTurn.h"
 #include "ffdpRegistrationEstimate.h"
+#include "ffdpRunInput.h"
+#include "ffdpRunProgress.h"
 #include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
 #include "ffdpStartSearch.h"
@@ -60,7 +62,7 @@ public:
     , m_Communicator(communicator)
     , m_Pairs(pairs)
     , m_Stages(stages)
-    , m_Observer(observer)
+    , m_Progress(observer)
     , m_Checkpoint(
         communicator,
         checkpoint,
@@ -68,7 +70,7 @@ public:
   {
     Require(!pairs.empty(), "there are no images to register");
     Require(!stages.empty(), "there is no stage to run");
-    this->RequireOwnPlanes();
+    RequireOwnPlanes(communicator, pairs);
     const auto isSyN = [](const RegistrationStage & stage) { return stage.kind == Kind::SyN; };
     m_Fields =
       FindFieldsOfView(backend, communicator, pairs, std::any_of(stages.begin(), stages.end(), isSyN), m_Result.notes);
@@ -79,16 +81,16 @@ public:
                                                     : PlanLevels(stage, this->FixedSize(), m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
-        m_AllWork += WorkOfStep(stage, level) * level.iterations;
+        m_Progress.Expect(WorkOf(stage, level));
       }
     }
     if (start.warp.IsGiven())
     {
-      this->TakeWarp(start.warp);
+      m_Alignment.warp = TakeWarp(backend, communicator, start.warp, this->FixedSize());
     }
     if (start.warp.IsGiven() || std::any_of(stages.begin(), stages.end(), IsDeformable))
     {
-      m_AllWork += double(this->FixedSize().Voxels()) * FinalWarpWork;
+      m_Progress.Expect(this->WorkOfEnd());
     }
   }
 
@@ -138,66 +140,24 @@ private:
     return m_Pairs.front().fixed.voxels.domain;
   }
 
-  /** Voxels that are gone through in an iteration, or about as much. */
+  /** Voxels that are gone through at a level, or about as much. */
   static double
-  WorkOfStep(const RegistrationStage & stage, const PlannedLevel & level)
+  WorkOf(const RegistrationStage & stage, const PlannedLevel & level)
   {
-    return double(level.size.Voxels()) * (stage.kind == Kind::Moments ? RotationsPerStep : 1);
+    const double voxels = double(level.size.Voxels()) * level.iterations;
+    return stage.kind == Kind::Moments ? voxels * RotationsPerStep : voxels;
   }
 
   double
-  WorkOfLevel() const
+  WorkOfEnd() const
   {
-    return WorkOfStep(m_Stages[m_Stage], this->Planned()) * this->Planned().iterations;
+    return double(this->FixedSize().Voxels()) * FinalWarpWork;
   }
 
   const PlannedLevel &
   Planned() const
   {
     return m_Plans[m_Stage][m_Level];
-  }
-
-  /** Ranks agree on who has what without asking: it follows from the sizes. */
-  void
-  RequireOwnPlanes() const
-  {
-    for (const ImagePair & pair : m_Pairs)
-    {
-      for (const VolumeView<const float> & volume :
-           { pair.fixed.voxels, pair.moving.voxels, pair.fixedMask, pair.movingMask })
-      {
-        const PlaneRange own = this->OwnedOf(volume.domain);
-        Require(!volume.IsGiven() || (volume.firstPlane == own.first && volume.EndPlane() == own.end),
-                "an image does not hold the planes that this rank owns");
-        Require(!volume.IsGiven() ||
-                  (volume.rowStride == volume.domain.x && volume.planeStride == volume.domain.x * volume.domain.y),
-                "an image to register is not densely packed");
-      }
-    }
-  }
-
-  PlaneRange
-  OwnedOf(const Extent & domain) const
-  {
-    return Partition(domain.z, m_Communicator.Size()).Owned(m_Communicator.Rank());
-  }
-
-  void
-  TakeWarp(const WarpView<const float> & warp)
-  {
-    const Extent & size = this->FixedSize();
-    RequireSameDomain(warp.domain, size, "the warp to start from and the fixed image");
-    m_Alignment.warp = Slab(m_Backend, m_Communicator, size, 3);
-    const PlaneRange & own = m_Alignment.warp.Owned();
-    Require(warp.elementStride == 1 && warp.firstPlane == own.first && warp.EndPlane() == own.end,
-            "the warp to start from must be planar and hold the planes that this rank owns");
-    for (int c = 0; c < 3 && !m_Alignment.warp.IsEmpty(); ++c)
-    {
-      Require(warp.component[c] != nullptr, "the warp to start from must have three components");
-      m_Backend.CopyFromHost(m_Alignment.warp.Volume(c).data,
-                             warp.component[c],
-                             std::size_t(warp.planes * warp.planeStride) * sizeof(float));
-    }
   }
 
   /** If images do not overlap where a stage starts. */
@@ -230,10 +190,7 @@ private:
   BeginStage()
   {
     const RegistrationStage & stage = m_Stages[m_Stage];
-    m_Progress = RegistrationProgress();
-    m_Progress.stage = int(m_Stage);
-    m_Progress.stageName = NameOf(stage.kind);
-    m_Progress.levels = int(m_Plans[m_Stage].size());
+    m_Progress.EnterStage(int(m_Stage), NameOf(stage.kind), int(m_Plans[m_Stage].size()));
     m_Runner.reset();
     switch (stage.kind)
     {
@@ -262,22 +219,26 @@ private:
   SearchStart()
   {
     this->TellLevel();
-    LevelReport level{ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 };
+    LevelReport level = m_Progress.MakeReport();
     m_LevelStart = Now();
-    m_LevelWork = m_DoneWork;
     const auto report = [&](double value) {
-      level.firstValue = level.iterations++ == 0 ? value : level.firstValue;
-      level.lastValue = value;
-      m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
-      if (this->IsStopped(this->Tell(value, 0)))
+      AddIteration(level, value);
+      if (this->IsStopped(m_Progress.Tell(level.iterations, value, 0)))
       {
-        m_DoneWork = m_LevelWork;
         this->SaveAndStop();
       }
     };
     m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[m_Stage], m_Alignment, report);
     level.seconds = Now() - m_LevelStart;
     m_Result.levels.push_back(level);
+    m_Progress.EndLevel();
+  }
+
+  static void
+  AddIteration(LevelReport & report, double value)
+  {
+    report.firstValue = report.iterations++ == 0 ? value : report.firstValue;
+    report.lastValue = value;
   }
 
   void
@@ -299,9 +260,8 @@ private:
   void
   TellLevel()
   {
-    m_Progress.level = int(m_Level);
-    m_Progress.levelSize = this->Planned().size;
-    m_Progress.iterations = this->Planned().iterations;
+    const PlannedLevel & level = this->Planned();
+    m_Progress.EnterLevel(int(m_Level), level.size, level.iterations, WorkOf(m_Stages[m_Stage], level));
   }
 
   void
@@ -317,36 +277,27 @@ private:
   BeginLevel()
   {
     m_LevelStart = Now();
-    m_LevelWork = m_DoneWork;
     m_Converged = false;
     this->EnterLevel();
-    m_Result.levels.push_back({ m_Progress.stage, m_Progress.stageName, m_Progress.levelSize, 0, 0, 0, 0 });
+    m_Result.levels.push_back(m_Progress.MakeReport());
   }
 
   /** Observers see the warp and its inverse come as one more stage. */
   void
   EndWithWarp()
   {
-    m_Progress = RegistrationProgress();
-    m_Progress.stage = int(m_Stages.size());
-    m_Progress.stageName = "inverse";
-    m_Progress.levels = 1;
-    m_Progress.levelSize = this->FixedSize();
-    m_Progress.iterations = MostFinalWarpSteps + 1;
-    m_Progress.isEnd = true;
-    const double before = m_DoneWork;
-    double       left = double(this->FixedSize().Voxels()) * FinalWarpWork;
-    const auto   report = [&](double error) {
+    m_Progress.EnterEnd(int(m_Stages.size()), "inverse");
+    m_Progress.EnterLevel(0, this->FixedSize(), MostFinalWarpSteps + 1, this->WorkOfEnd());
+    double     left = 1;
+    const auto report = [&](double error) {
       left *= FinalWarpWorkLeft;
-      m_DoneWork = before + double(this->FixedSize().Voxels()) * FinalWarpWork - left;
-      if (this->IsStopped(this->Tell(error, 0))) // the checkpoint was made before this began
+      if (this->IsStopped(m_Progress.TellEnd(error, left))) // the checkpoint was made before this began
       {
         throw RegistrationAborted();
       }
     };
     BringWarpHome(m_Backend, m_Communicator, std::move(m_Alignment.warp), this->FixedSize(), report, m_Result);
-    m_DoneWork = m_AllWork;
-    this->Tell(m_Result.inverseResidual, 0);
+    m_Progress.TellEnd(m_Result.inverseResidual, 0);
   }
 
   /** From the iteration after those that are done, to the end of the level. */
@@ -365,23 +316,9 @@ private:
   Report(const StageRunner::Iteration & done)
   {
     LevelReport & report = m_Result.levels.back();
-    report.firstValue = report.iterations++ == 0 ? done.value : report.firstValue;
-    report.lastValue = done.value;
+    AddIteration(report, done.value);
     m_Converged = done.converged;
-    m_Progress.iteration = report.iterations - 1; // those that a checkpoint brought count too
-    m_DoneWork += WorkOfStep(m_Stages[m_Stage], this->Planned());
-    return this->Tell(done.value, done.step);
-  }
-
-  /** One iteration more is done. Returns whether the observer wants to go on. */
-  bool
-  Tell(double value, double step)
-  {
-    ++m_Progress.iteration;
-    m_Progress.value = value;
-    m_Progress.step = step;
-    m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, m_DoneWork / m_AllWork) : 1.0;
-    return !m_Observer || m_Observer(m_Progress);
+    return m_Progress.Tell(report.iterations, done.value, done.step);
   }
 
   /** Whether a rank wants to stop. All ranks ask, and get the same answer. */
@@ -430,7 +367,7 @@ private:
     LevelReport & report = m_Result.levels.back();
     report.lastValue = m_Runner->EndLevel().value_or(report.lastValue);
     report.seconds = Now() - m_LevelStart;
-    m_DoneWork = m_LevelWork + this->WorkOfLevel();
+    m_Progress.EndLevel();
     m_Images.reset();
   }
 
@@ -466,8 +403,7 @@ private:
     archive.Exchange(m_Alignment.affine);
     this->ExchangeWarp(archive);
     archive.Exchange(m_Converged);
-    archive.Exchange(m_DoneWork);
-    archive.Exchange(m_LevelWork);
+    m_Progress.Exchange(archive);
     archive.Exchange(m_Result.levels);
     archive.Exchange(m_Result.notes);
     if (archive.IsLoading())
@@ -520,27 +456,23 @@ private:
     }
   }
 
-  Backend &                                                 m_Backend;
-  Communicator &                                            m_Communicator;
-  const std::vector<ImagePair> &                            m_Pairs;
-  std::vector<FieldOfView>                                  m_Fields; ///< of the pairs
-  const std::vector<RegistrationStage> &                    m_Stages;
-  const std::function<bool(const RegistrationProgress &)> & m_Observer;
-  Checkpoint                                                m_Checkpoint;
-  bool                                                      m_ToldOfFailure = false;
-  std::vector<std::vector<PlannedLevel>>                    m_Plans;
-  Alignment                                                 m_Alignment;
-  std::unique_ptr<Level>                                    m_Images; ///< of the level that is at work
-  std::unique_ptr<StageRunner>                              m_Runner; ///< of the stage that is at work
-  std::size_t                                               m_Stage = 0;
-  std::size_t                                               m_Level = 0;
-  RegistrationResult                                        m_Result;
-  RegistrationProgress                                      m_Progress;
-  bool                                                      m_Converged = false; ///< at this level
-  double                                                    m_AllWork = 0;
-  double                                                    m_DoneWork = 0;
-  double                                                    m_LevelWork = 0; ///< done when the level began
-  double                                                    m_LevelStart = 0;
+  Backend &                              m_Backend;
+  Communicator &                         m_Communicator;
+  const std::vector<ImagePair> &         m_Pairs;
+  std::vector<FieldOfView>               m_Fields; ///< of the pairs
+  const std::vector<RegistrationStage> & m_Stages;
+  RunProgress                            m_Progress;
+  Checkpoint                             m_Checkpoint;
+  bool                                   m_ToldOfFailure = false;
+  std::vector<std::vector<PlannedLevel>> m_Plans;
+  Alignment                              m_Alignment;
+  std::unique_ptr<Level>                 m_Images; ///< of the level that is at work
+  std::unique_ptr<StageRunner>           m_Runner; ///< of the stage that is at work
+  std::size_t                            m_Stage = 0;
+  std::size_t                            m_Level = 0;
+  RegistrationResult                     m_Result;
+  bool                                   m_Converged = false; ///< at this level
+  double                                 m_LevelStart = 0;
 };
 
 } // namespace
