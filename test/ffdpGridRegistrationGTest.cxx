@@ -373,6 +373,29 @@ TEST_F(GridRegistration, MasksAndSeveralMetrics)
   }
 }
 
+TEST_F(GridRegistration, StepsThatLeaveNothingOfMasks)
+{
+  const auto    small = [](std::int64_t i, const Extent & size) { return i > size.z / 3 && i < 2 * size.z / 3; };
+  Volume<float> fixedMask(LongSize), movingMask(OtherSize);
+  for (Volume<float> * mask : { &fixedMask, &movingMask })
+  {
+    const Extent & size = mask->domain;
+    for (std::int64_t i = 0; i < size.Voxels(); ++i)
+    {
+      mask->values[std::size_t(i)] = small(i / (size.x * size.y), size) ? 1.0f : 0.0f;
+    }
+  }
+  problem.fixedMask = &fixedMask;
+  problem.movingMask = &movingMask;
+  for (const Metric metric : { Metric::LocalCorrelation, Metric::MutualInformation })
+  {
+    RegistrationStage stage = ShortStage(Kind::Rigid, metric);
+    stage.learningRate = 60;
+    problem.stages = { stage };
+    ExpectSameForAllRanks(problem, { 2, 5 });
+  }
+}
+
 TEST_F(GridRegistration, ImagesWhoseOutsideIsNotCompared)
 {
   fixed.Add(-1000);

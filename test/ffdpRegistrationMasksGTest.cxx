@@ -168,6 +168,26 @@ TEST(RegistrationMasks, WhatIsOutsideIsNotComparedIfNothingIsNotZero)
   }
 }
 
+TEST(RegistrationMasks, StepsThatLeaveNothingOfThemAreTakenBack)
+{
+  const AffineMap     map = SomeMap(0, 1, { { 1, -1, 1 } });
+  const TestImage     fixed(FixedSize, Isotropic, map);
+  const TestImage     moving(FixedSize, Isotropic, Same);
+  const auto          small = [](const auto & p) { return std::hypot(p[0] + 10, p[1], p[2]) < 7; };
+  const Volume<float> fixedMask = MaskOf(fixed, small), movingMask = MaskOf(moving, small);
+  for (const Metric metric : { Metric::MeanSquares, Metric::MutualInformation, Metric::LocalCorrelation })
+  {
+    RegistrationStage rigid = LinearStage(Kind::Rigid, metric);
+    rigid.shrinkFactors = { 1 };
+    rigid.iterations = { 60 };
+    rigid.learningRate = 20; // voxels: past the masks
+    const auto result =
+      RunStages({ { fixed.Placed(), moving.Placed(), fixedMask.View(), movingMask.View() } }, { rigid });
+    EXPECT_LT(result.levels.front().lastValue, result.levels.front().firstValue) << int(metric);
+    EXPECT_LT(DistanceAt(result.affine, map, { { -10, 0, 0 } }), 1) << int(metric);
+  }
+}
+
 TEST(RegistrationMasks, ThinMovingImagesOverlapWithWhatTheyLieIn)
 {
   const TestImage   fixed({ 56, 50, 180 }, Isotropic, Same);

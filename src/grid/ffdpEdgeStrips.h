@@ -58,6 +58,7 @@ public:
     {
       return;
     }
+    this->Finish(); // what was swapped before may not have been used
     this->Produce(m_OwnHigh, produce);
     m_Upward = StartHaloPlanes<T>(
       *m_Backend, *m_Communicator, m_Owners, HaloBelow(m_Owners, m_Halo), { { m_OwnHigh.view, m_Below.view } });

@@ -71,25 +71,21 @@ public:
   Iteration
   Iterate() override
   {
-    MapGradient mapGradient{};
-    Iteration   done{ this->Evaluate(&mapGradient), m_State.length, false };
-    Require(m_State.waited >= 0 || std::isfinite(done.value),
-            "the loss is not finite: does an image hold NaN or infinite values?");
-    const std::vector<double> gradient = m_Optimizer.ProjectGradient(mapGradient);
-    this->LearnFrom(gradient);
-    const bool lower = this->KeepIfLower(done.value, gradient);
-    const bool flat = m_Convergence.Add(m_State.isNewton ? m_State.lowest : done.value);
-    if (m_State.isNewton)
+    Iteration                   done{ 0, m_State.length, false };
+    MapGradient                 mapGradient{};
+    const std::optional<double> value = this->Evaluate(&mapGradient);
+    if (value)
     {
-      m_State.length *= lower ? 1.0 : 0.5;
-      done.converged = flat || m_State.length < LeastStep * m_Stage.learningRate;
+      done.value = *value;
+      Require(m_State.waited >= 0 || std::isfinite(done.value),
+              "the loss is not finite: does an image hold NaN or infinite values?");
+      done.converged = this->Judge(done.value, m_Optimizer.ProjectGradient(mapGradient));
     }
-    else if (flat || m_State.waited >= Patience)
+    else
     {
-      m_State.isNewton = true;
-      m_Convergence.ClearWindow();
+      done.value = m_State.lowest;
+      done.converged = this->StepBack();
     }
-    this->PlanStep(gradient);
     done.converged = m_Stage.tolerance >= 0 && (done.converged || (m_State.isNewton && this->IsShort(m_Step)));
     if (!done.converged)
     {
@@ -105,7 +101,10 @@ public:
     const bool hasBegun = m_State.waited >= 0; // not so at a level without iterations
     if (!m_State.isCompared)                   // the last step
     {
-      this->KeepIfLower(this->Evaluate(nullptr), m_BestGradient);
+      if (const std::optional<double> value = this->Evaluate(nullptr))
+      {
+        this->KeepIfLower(*value, m_BestGradient);
+      }
     }
     if (hasBegun)
     {
@@ -145,22 +144,72 @@ private:
     bool                   isCompared = true; ///< whether the loss where the optimizer is was compared with the lowest
   };
 
-  /** The loss of the optimizer's map and, if wanted, its gradient. */
-  double
+  /** The loss of the optimizer's map and, if wanted, its gradient; none where a step left nothing to compare. */
+  std::optional<double>
   Evaluate(MapGradient * gradient)
   {
-    m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, gradient != nullptr);
-    const PlaneRange & planes = m_Loss->Planes();
-    for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
+    try
     {
-      const std::int64_t end = std::min(planes.end, first + m_AtATime);
-      gradient ? m_Loss->AddMapGradient(first, end) : m_Loss->AddValue(first, end);
+      m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, gradient != nullptr);
+      const PlaneRange & planes = m_Loss->Planes();
+      for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
+      {
+        const std::int64_t end = std::min(planes.end, first + m_AtATime);
+        gradient ? m_Loss->AddMapGradient(first, end) : m_Loss->AddValue(first, end);
+      }
+      if (gradient)
+      {
+        *gradient = m_Loss->PhysicalMapGradient();
+      }
+      return m_Loss->Value();
     }
-    if (gradient)
+    catch (const NothingToCompare &) // on all ranks
     {
-      *gradient = m_Loss->PhysicalMapGradient();
+      if (m_State.waited < 0) // no step was made: so it is from the start
+      {
+        throw;
+      }
+      return {};
     }
-    return m_Loss->Value();
+  }
+
+  /** Takes what a step has led to, and plans the next one. Returns whether the level has found its minimum. */
+  bool
+  Judge(double value, const std::vector<double> & gradient)
+  {
+    this->LearnFrom(gradient);
+    const bool lower = this->KeepIfLower(value, gradient);
+    const bool flat = m_Convergence.Add(m_State.isNewton ? m_State.lowest : value);
+    bool       found = false;
+    if (m_State.isNewton)
+    {
+      m_State.length *= lower ? 1.0 : 0.5;
+      found = flat || this->IsLengthSpent();
+    }
+    else if (flat || m_State.waited >= Patience)
+    {
+      m_State.isNewton = true;
+      m_Convergence.ClearWindow();
+    }
+    this->PlanStep(gradient);
+    return found;
+  }
+
+  /** Plans a shorter step from where the loss was lowest. Returns whether there is none left. */
+  bool
+  StepBack()
+  {
+    m_State.isNewton = true;
+    m_State.length *= 0.5;
+    m_Convergence.ClearWindow();
+    this->PlanStep(m_BestGradient);
+    return this->IsLengthSpent();
+  }
+
+  bool
+  IsLengthSpent() const
+  {
+    return m_State.length < LeastStep * m_Stage.learningRate;
   }
 
   void
