@@ -92,6 +92,26 @@ CopyGrid(const itk::ImageBase<VDimension> * from)
   return image;
 }
 
+/** A field of another type or dimension: of each vector the components that both have, and 0. */
+template <typename TTo, typename TFrom>
+typename TTo::Pointer
+ConvertField(const TFrom * from)
+{
+  constexpr unsigned int Components =
+    TTo::ImageDimension < TFrom::ImageDimension ? TTo::ImageDimension : TFrom::ImageDimension;
+  const auto to = CopyGrid<TTo>(from);
+  to->Allocate(true);
+  const auto count = to->GetBufferedRegion().GetNumberOfPixels();
+  for (itk::SizeValueType i = 0; i < count; ++i)
+  {
+    for (unsigned int c = 0; c < Components; ++c)
+    {
+      to->GetBufferPointer()[i][c] = from->GetBufferPointer()[i][c];
+    }
+  }
+  return to;
+}
+
 /** An image with the geometry of a grid and room for the planes that this rank owns, which may be none. */
 template <typename TImage>
 typename TImage::Pointer

@@ -30,24 +30,12 @@ using PlanarComposite = itk::CompositeTransform<double, 2>;
 using PlanarField = itk::DisplacementFieldTransform<double, 2>;
 using SpaceField = itk::DisplacementFieldTransform<double, 3>;
 
-/** A field transform of another dimension: the components that both have, and 0. */
 template <typename TTo, typename TFrom>
 typename TTo::Pointer
 ChangeDimension(const TFrom * transform)
 {
-  const auto * from = transform->GetDisplacementField();
-  const auto   to = CopyGrid<typename TTo::DisplacementFieldType>(from);
-  to->Allocate(true);
-  const auto count = to->GetBufferedRegion().GetNumberOfPixels();
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    for (unsigned int c = 0; c < 2; ++c)
-    {
-      to->GetBufferPointer()[i][c] = from->GetBufferPointer()[i][c];
-    }
-  }
   auto result = TTo::New();
-  result->SetDisplacementField(to);
+  result->SetDisplacementField(ConvertField<typename TTo::DisplacementFieldType>(transform->GetDisplacementField()));
   return result;
 }
 

@@ -18,6 +18,7 @@
 #include "ffdpRegisterOptions.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpImageFiles.h"
 #include "ffdpStageList.h"
 #include "ffdpStageText.h"
 
@@ -40,13 +41,6 @@ RefuseLettersOfAnts(const RegisterOptions & options)
   {
     throw UsageError("-m '" + options.moving + "': -m is the moving image here; metrics are --metric");
   }
-}
-
-/** With something in front of the ending. */
-bool
-EndsLike(const std::string & file, const std::string & ending)
-{
-  return file.size() > ending.size() && file.compare(file.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 StageList
@@ -108,7 +102,7 @@ ParseOutput(RegisterOptions & options)
   names.resize(3);
   for (std::size_t i = 1; i < names.size(); ++i)
   {
-    if (!names[i].empty() && !EndsLike(names[i], ".nii") && !EndsLike(names[i], ".nii.gz"))
+    if (!names[i].empty() && !EndsWith(names[i], ".nii") && !EndsWith(names[i], ".nii.gz"))
     {
       source.Refuse("'" + names[i] + "' does not end in .nii or .nii.gz");
     }

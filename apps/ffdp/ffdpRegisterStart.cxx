@@ -342,7 +342,7 @@ StartsFromWarp(const RegisterOptions & options)
   {
     first = Trim(first.substr(1, first.find_first_of(",]") - 1));
   }
-  const auto types = EndsWith(first, ".h5") || EndsWith(first, ".hdf5") ? ListHdf5Transforms(first) : Words();
+  const auto types = IsHdf5File(first) ? ListHdf5Transforms(first) : Words();
   return !FindStartWarp(options).empty() || std::any_of(types.begin(), types.end(), [](const std::string & type) {
     return type.find("Field") != std::string::npos || type.find("BSpline") != std::string::npos;
   });

@@ -204,35 +204,23 @@ ReadEntry(const std::string & file, DimensionedFile & found)
 } // namespace
 
 bool
+IsHdf5File(const std::string & file)
+{
+  return EndsWith(file, ".h5") || EndsWith(file, ".hdf5");
+}
+
+bool
 IsTransformFile(const std::string & file)
 {
-  for (const char * end : { ".mat", ".txt", ".tfm", ".h5", ".hdf5", ".xfm" })
-  {
-    if (EndsWith(file, end))
-    {
-      return true;
-    }
-  }
-  return false;
+  const auto endsSo = [&](const char * end) { return EndsWith(file, end); };
+  return IsHdf5File(file) || endsSo(".mat") || endsSo(".txt") || endsSo(".tfm") || endsSo(".xfm");
 }
 
 Base::Pointer
 MakeTransform(const FieldImage * field)
 {
-  auto converted = Field::DisplacementFieldType::New();
-  converted->CopyInformation(field);
-  converted->SetRegions(field->GetBufferedRegion());
-  converted->Allocate();
-  const auto count = field->GetBufferedRegion().GetNumberOfPixels();
-  for (itk::SizeValueType i = 0; i < count; ++i)
-  {
-    for (unsigned int c = 0; c < 3; ++c)
-    {
-      converted->GetBufferPointer()[i][c] = field->GetBufferPointer()[i][c];
-    }
-  }
   auto transform = Field::New();
-  transform->SetDisplacementField(converted);
+  transform->SetDisplacementField(ConvertField<Field::DisplacementFieldType>(field));
   return transform.GetPointer();
 }
 

@@ -29,6 +29,10 @@
 using CompositeType = itk::CompositeTransform<double, 3>;
 using TransformType = itk::Transform<double, 3, 3>;
 
+/** Whether the name ends in .h5 or .hdf5. */
+bool
+IsHdf5File(const std::string & file);
+
 /** Whether the name ends as files of transforms do (.mat, .txt, .tfm, .h5, .hdf5, .xfm); others are images of fields.
  */
 bool

@@ -32,12 +32,6 @@ namespace
 
 using AnyTransform = itk::TransformBaseTemplate<double>;
 
-bool
-IsHdf5(const std::string & file)
-{
-  return EndsWith(file, ".h5") || EndsWith(file, ".hdf5");
-}
-
 /** ITK's writers of .mat and .txt do not notice that a disk is full: throws itk::ExceptionObject unless a linear
  * transform that was just written is there. */
 void
@@ -72,7 +66,7 @@ void
 WriteTransform(const AnyTransform * transform, const std::string & file)
 {
   WriteAtomically(file, [&](const std::string & name) {
-    if (IsHdf5(name))
+    if (IsHdf5File(name))
     {
       WriteHdf5Transform(transform, name);
       return;
@@ -121,7 +115,7 @@ WriteLinear(const ffdp::AffineMap & map, const std::string & file, unsigned int 
 void
 RequireHolds(const CompositeType * transform, const std::string & file)
 {
-  if (!IsHdf5(file) && !transform->IsLinear())
+  if (!IsHdf5File(file) && !transform->IsLinear())
   {
     throw CommandError("'" + file + "' cannot hold a transform that is not linear: write a .h5 file");
   }
@@ -131,7 +125,7 @@ void
 WriteTransforms(const CompositeType * transform, const std::string & file, unsigned int dimension)
 {
   RequireHolds(transform, file);
-  if (IsHdf5(file))
+  if (IsHdf5File(file))
   {
     WriteTransform(transform, file, dimension);
   }
