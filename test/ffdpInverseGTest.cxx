@@ -306,32 +306,38 @@ TEST(Inverse, RefinementFinishesWhatTheFixedPointCannot)
   EXPECT_LE(LeftOver(w, u, WarpBorder::Edge), 1.01e-3);
 }
 
-TEST(Inverse, RefinementGivesSameBytesForThreadsAndSlabs)
+TEST(Inverse, RefinementGivesSameBytesForThreadsInstructionsAndSlabs)
 {
-  const Extent      size{ 19, 17, 23 };
+  const Extent      size{ 45, 17, 23 };
   const Warp<float> u = SteepWarp(size);
-  Warp<float>       start(size);
-  InvertWarp(u.View(), start.View(), {}, 2);
   InverseRefinement refinement;
   refinement.boundAlongZ = float(MeasureWarp(u.View()).largest[2]) * 1.001f;
-  Warp<float> whole = start;
-  RefineInverse(u.View(), whole.View(), refinement, 1);
-  for (const unsigned threads : ThreadCounts())
+  const Warp<float> zero(size); // from which steps are long, and lead beyond the bound
+  Warp<float>       close(size);
+  InvertWarp(u.View(), close.View(), {}, 2);
+  for (const Warp<float> & start : { close, zero })
   {
-    Warp<float> w = start;
-    RefineInverse(u.View(), w.View(), refinement, threads);
-    EXPECT_TRUE(SameBytes(whole, w)) << threads;
-  }
-  const std::int64_t halo = CompositionHalo(refinement.boundAlongZ);
-  for (std::int64_t cut = 1; cut < size.z; cut += 3)
-  {
-    const std::int64_t bounds[3] = { 0, cut, size.z };
-    for (int part = 0; part < 2; ++part)
+    Warp<float> whole = start;
+    RefineInverse(u.View(), whole.View(), refinement, 1);
+    ForEachInstructionSet([&] {
+      for (const unsigned threads : ThreadCounts())
+      {
+        Warp<float> w = start;
+        RefineInverse(u.View(), w.View(), refinement, threads);
+        EXPECT_TRUE(SameBytes(whole, w)) << threads;
+      }
+    });
+    const std::int64_t halo = CompositionHalo(refinement.boundAlongZ);
+    for (std::int64_t cut = 1; cut < size.z; cut += 3)
     {
-      const Warp<float> held = u.Slab(bounds[part] - halo, bounds[part + 1] + halo);
-      Warp<float>       w = start.Slab(bounds[part], bounds[part + 1]);
-      RefineInverse(held.View(), w.View(), refinement, 2);
-      EXPECT_TRUE(SameBytes(w, whole.Slab(bounds[part], bounds[part + 1]))) << cut;
+      const std::int64_t bounds[3] = { 0, cut, size.z };
+      for (int part = 0; part < 2; ++part)
+      {
+        const Warp<float> held = u.Slab(bounds[part] - halo, bounds[part + 1] + halo);
+        Warp<float>       w = start.Slab(bounds[part], bounds[part + 1]);
+        RefineInverse(held.View(), w.View(), refinement, 2);
+        EXPECT_TRUE(SameBytes(w, whole.Slab(bounds[part], bounds[part + 1]))) << cut;
+      }
     }
   }
 }

@@ -120,7 +120,9 @@ __launch_bounds__(RowBlockWidth, FewestBlocks)
     if (CanRefine(start, refinement.bound) && (!refinement.error || MayNeedRefinement(error, refinement.limits)))
     {
       NewtonState state = StartNewton(refinement.u, at, start);
-      if (!refinement.error || NeedsRefinement(state, error, refinement.limits))
+      double      step[3];
+      NewtonStep(state.D, state.residual, step);
+      if (!refinement.error || NeedsRefinement(step, error, refinement.limits))
       {
         squared =
           RefineInverseVoxel(refinement.u, at, refinement.bound, refinement.tolerance, refinement.iterations, state);

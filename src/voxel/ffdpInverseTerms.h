@@ -48,7 +48,7 @@ struct InverseCell
   double       inside[3]; ///< 0 where the axis is left: there is no slope beyond the grid
 };
 
-/** The cell of X, which is finite. */
+/** The cell of X; what is not a number is taken for 0, so that it is in memory. */
 FFDP_VOXEL_INLINE InverseCell
 LocateInverse(const WarpPlanes & u, const double (&X)[3])
 {
@@ -57,7 +57,7 @@ LocateInverse(const WarpPlanes & u, const double (&X)[3])
   for (int axis = 0; axis < 3; ++axis)
   {
     const double last = double(u.size[axis] - 1);
-    const double x = X[axis] < 0 ? 0 : (X[axis] > last ? last : X[axis]);
+    const double x = X[axis] > 0 ? (X[axis] < last ? X[axis] : last) : 0;
     cell.inside[axis] = X[axis] >= 0 && X[axis] <= last && last > 0 ? 1.0 : 0.0;
     low[axis] = std::int64_t(x);
     low[axis] = low[axis] >= u.size[axis] - 1 && u.size[axis] > 1 ? u.size[axis] - 2 : low[axis];
@@ -73,36 +73,63 @@ LocateInverse(const WarpPlanes & u, const double (&X)[3])
   return cell;
 }
 
+/** The values of a component at the corners of a cell: along x, at the low and high y of both z. */
+struct CellCorners
+{
+  double low[2][2]; ///< [z][y]
+  double high[2][2];
+};
+
+/** A component of u in a cell and, with VSlope, its derivatives by x, y and z. */
+template <bool VSlope>
+FFDP_VOXEL_INLINE double
+InterpolateInCell(const CellCorners & corners,
+                  const double (&f)[3],
+                  const double (&inside)[3],
+                  double & slopeX,
+                  double & slopeY,
+                  double & slopeZ)
+{
+  double line[2][2], slope[2][2];
+  for (int z = 0; z < 2; ++z)
+  {
+    for (int y = 0; y < 2; ++y)
+    {
+      slope[z][y] = corners.high[z][y] - corners.low[z][y];
+      line[z][y] = corners.low[z][y] + f[0] * slope[z][y];
+    }
+  }
+  const double lower = line[0][0] + f[1] * (line[0][1] - line[0][0]);
+  const double upper = line[1][0] + f[1] * (line[1][1] - line[1][0]);
+  if (VSlope)
+  {
+    const double slopeLower = slope[0][0] + f[1] * (slope[0][1] - slope[0][0]);
+    const double slopeUpper = slope[1][0] + f[1] * (slope[1][1] - slope[1][0]);
+    slopeX = inside[0] * (slopeLower + f[2] * (slopeUpper - slopeLower));
+    slopeY = inside[1] * ((line[0][1] - line[0][0]) * (1 - f[2]) + f[2] * (line[1][1] - line[1][0]));
+    slopeZ = inside[2] * (upper - lower);
+  }
+  return lower + f[2] * (upper - lower);
+}
+
 /** u in a cell: for each component a value, and with VSlope its derivatives D[3 c + axis] = du_c/dX_axis. */
 template <bool VSlope>
 FFDP_VOXEL_INLINE void
 SampleInCell(const WarpPlanes & u, const InverseCell & cell, double (&value)[3], double (&D)[9])
 {
-  const double(&f)[3] = cell.f;
   for (int c = 0; c < 3; ++c)
   {
-    double line[2][2], slope[2][2];
+    CellCorners corners;
     for (int z = 0; z < 2; ++z)
     {
       for (int y = 0; y < 2; ++y)
       {
         const float * at = u.component[c] + cell.plane[z] + cell.row[y];
-        const double  a = at[cell.low], b = at[cell.high];
-        slope[z][y] = b - a;
-        line[z][y] = a + f[0] * slope[z][y];
+        corners.low[z][y] = at[cell.low];
+        corners.high[z][y] = at[cell.high];
       }
     }
-    const double lower = line[0][0] + f[1] * (line[0][1] - line[0][0]);
-    const double upper = line[1][0] + f[1] * (line[1][1] - line[1][0]);
-    value[c] = lower + f[2] * (upper - lower);
-    if (VSlope)
-    {
-      const double slopeLower = slope[0][0] + f[1] * (slope[0][1] - slope[0][0]);
-      const double slopeUpper = slope[1][0] + f[1] * (slope[1][1] - slope[1][0]);
-      D[3 * c] = cell.inside[0] * (slopeLower + f[2] * (slopeUpper - slopeLower));
-      D[3 * c + 1] = cell.inside[1] * ((line[0][1] - line[0][0]) * (1 - f[2]) + f[2] * (line[1][1] - line[1][0]));
-      D[3 * c + 2] = cell.inside[2] * (upper - lower);
-    }
+    value[c] = InterpolateInCell<VSlope>(corners, cell.f, cell.inside, D[3 * c], D[3 * c + 1], D[3 * c + 2]);
   }
 }
 
@@ -139,43 +166,29 @@ StartNewton(const WarpPlanes & u, const double (&x)[3], const double (&w)[3])
   return state;
 }
 
-/** Solves (I + D) step = -residual; false where that is nearly singular. */
-FFDP_VOXEL_INLINE bool
-SolveNewtonStep(const double (&D)[9], const double (&residual)[3], double (&step)[3])
-{
-  const double a = 1 + D[0], b = D[1], c = D[2];
-  const double d = D[3], e = 1 + D[4], f = D[5];
-  const double g = D[6], h = D[7], i = 1 + D[8];
-  const double A = e * i - f * h, B = f * g - d * i, C = d * h - e * g;
-  const double determinant = a * A + b * B + c * C;
-  if (!(std::abs(determinant) > 1e-4))
-  {
-    return false;
-  }
-  const double s = -1 / determinant;
-  step[0] = s * (A * residual[0] + (c * h - b * i) * residual[1] + (b * f - c * e) * residual[2]);
-  step[1] = s * (B * residual[0] + (a * i - c * g) * residual[1] + (c * d - a * f) * residual[2]);
-  step[2] = s * (C * residual[0] + (b * g - a * h) * residual[1] + (a * e - b * d) * residual[2]);
-  return true;
-}
-
 FFDP_VOXEL_INLINE double
 SquaredLength(const double (&v)[3])
 {
   return (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
 }
 
-/** Newton's step; half of the residual where there is none. */
+/** Newton's step, which solves (I + D) step = -residual; half of the residual where that is nearly singular. */
 FFDP_VOXEL_INLINE void
-NewtonStep(const NewtonState & state, double (&step)[3])
+NewtonStep(const double (&D)[9], const double (&residual)[3], double (&step)[3])
 {
-  if (!SolveNewtonStep(state.D, state.residual, step))
-  {
-    for (int c = 0; c < 3; ++c)
-    {
-      step[c] = -0.5 * state.residual[c];
-    }
-  }
+  const double a = 1 + D[0], b = D[1], c = D[2];
+  const double d = D[3], e = 1 + D[4], f = D[5];
+  const double g = D[6], h = D[7], i = 1 + D[8];
+  const double A = e * i - f * h, B = f * g - d * i, C = d * h - e * g;
+  const double determinant = a * A + b * B + c * C;
+  const bool   isSolved = std::abs(determinant) > 1e-4;
+  const double s = -1 / determinant;
+  const double x = s * (A * residual[0] + (c * h - b * i) * residual[1] + (b * f - c * e) * residual[2]);
+  const double y = s * (B * residual[0] + (a * i - c * g) * residual[1] + (c * d - a * f) * residual[2]);
+  const double z = s * (C * residual[0] + (b * g - a * h) * residual[1] + (a * e - b * d) * residual[2]);
+  step[0] = isSolved ? x : -0.5 * residual[0];
+  step[1] = isSolved ? y : -0.5 * residual[1];
+  step[2] = isSolved ? z : -0.5 * residual[2];
 }
 
 /** Improves the displacement of the voxel at x until |w + u(x + w)|^2 is at most `tolerance`, by Newton steps that are
@@ -192,7 +205,7 @@ RefineInverseVoxel(const WarpPlanes & u,
   for (int iteration = 0; iteration < iterations && squared > tolerance; ++iteration)
   {
     double step[3];
-    NewtonStep(state, step);
+    NewtonStep(state.D, state.residual, step);
     bool better = false;
     for (int halving = 0; halving < 6 && !better; ++halving)
     {
@@ -290,12 +303,10 @@ MayNeedRefinement(float error, const RefinementLimits & limits)
 
 /** Whether a voxel is to be refined: its error is too long, or the first of Newton's steps is. */
 FFDP_VOXEL_INLINE bool
-NeedsRefinement(const NewtonState & start, float error, const RefinementLimits & limits)
+NeedsRefinement(const double (&firstStep)[3], float error, const RefinementLimits & limits)
 {
   const double most = 0.6 * double(limits.mostWay); // the whole way may be longer than its first step
-  double       step[3];
-  NewtonStep(start, step);
-  return error < -limits.mostError || (limits.way > 0 && SquaredLength(step) > most * most);
+  return error < -limits.mostError || (limits.way > 0 && SquaredLength(firstStep) > most * most);
 }
 
 /** Of the way to the solution, how much a voxel goes so that no more than the limits is left of its error and of the
