@@ -168,6 +168,33 @@ TEST(RegistrationMasks, WhatIsOutsideIsNotComparedIfNothingIsNotZero)
   }
 }
 
+/** On equal grids that begin on each other, so that samples are just on the outermost voxels, and with masks that end
+ * there: the border of the images must not hold them. */
+TEST(RegistrationMasks, BordersOfImagesThatAreNotZeroDoNotHoldThem)
+{
+  const AffineMap map = SomeMap(0.15, 1, { { 18, -9, 6 } });
+  for (const float offset : { -1000.0f, 300.0f })
+  {
+    TestImage fixed(FixedSize, Isotropic, map);
+    TestImage moving(FixedSize, Isotropic, Same);
+    fixed.Add(offset);
+    moving.Add(offset);
+    const Volume<float> whole = MaskOf(moving, [](const auto &) { return true; });
+    for (const Metric metric : { Metric::MeanSquares, Metric::MutualInformation })
+    {
+      RegistrationStage rigid = LinearStage(Kind::Rigid, metric);
+      rigid.learningRate = 0.25;
+      rigid.shrinkFactors = { 4, 2, 1 };
+      rigid.iterations = { 100, 80, 40 };
+      rigid.smallestSize = 8;
+      const auto unmasked = RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { rigid });
+      EXPECT_LT(MapError(unmasked.affine, map), 0.3) << offset << ' ' << int(metric);
+      const auto masked = RunStages({ { fixed.Placed(), moving.Placed(), {}, whole.View() } }, { rigid });
+      EXPECT_LT(MapError(masked.affine, map), 0.3) << offset << ' ' << int(metric);
+    }
+  }
+}
+
 TEST(RegistrationMasks, StepsThatLeaveNothingOfThemAreTakenBack)
 {
   const AffineMap     map = SomeMap(0, 1, { { 1, -1, 1 } });

@@ -54,11 +54,14 @@ IsMoreThanAShard(const Partition & owners, const std::vector<PlaneRange> & wante
 SampledImage::SampledImage(Backend &                       backend,
                            Communicator &                  communicator,
                            const VolumeView<const float> & own,
-                           const JoinedPlanes &            joined)
+                           const JoinedPlanes &            joined,
+                           Border                          border)
   : m_Backend(&backend)
   , m_Communicator(&communicator)
   , m_Image(backend, communicator, own, joined)
-{}
+{
+  m_Parameters.border = border;
+}
 
 void
 SampledImage::Prepare(const CompositeMap & map,
@@ -79,8 +82,8 @@ SampledImage::Prepare(const CompositeMap & map,
   m_Reach.clear();
   if (output.first < output.end)
   {
-    m_Reach = m_Backend->FindReachedPlanes(
-      domain, map, u, fixedGrid, output.first, output.end - output.first, SamplerParameters{});
+    m_Reach =
+      m_Backend->FindReachedPlanes(domain, map, u, fixedGrid, output.first, output.end - output.first, m_Parameters);
   }
   PlaneRange wanted = this->ReachOf(output.first, output.end);
   if (wanted.first < wanted.end)
@@ -127,6 +130,8 @@ SampledImage::Provide(bool withDerivative)
   {
     m_Derivatives = Slab(*m_Backend, *m_Communicator, m_FixedGrid, 3);
   }
+  RingParameters parameters;
+  parameters.sampler = m_Parameters;
   RingSampleBoth(*m_Backend,
                  *m_Communicator,
                  m_Image.Own(),
@@ -134,7 +139,7 @@ SampledImage::Provide(bool withDerivative)
                  m_Warp,
                  m_Samples.Volume(),
                  withDerivative ? m_Derivatives.Warp() : WarpView<float>(),
-                 RingParameters{});
+                 parameters);
 }
 
 PlaneRange
@@ -160,7 +165,7 @@ SampledImage::Sample(const VolumeView<float> & output)
   }
   const PlaneRange reach =
     m_Communicator->Size() == 1 ? PlaneRange() : this->ReachOf(output.firstPlane, output.EndPlane());
-  m_Backend->Sample(m_Image.View(reach), m_Map, m_Warp, output, SamplerParameters{});
+  m_Backend->Sample(m_Image.View(reach), m_Map, m_Warp, output, m_Parameters);
 }
 
 std::vector<MapGradient>
@@ -173,7 +178,7 @@ SampledImage::SampleBackward(const VolumeView<const float> & outputGradient,
   {
     return this->FinishFromRing(outputGradient, warpGradient, mapGradient, accumulate);
   }
-  SamplerParameters parameters;
+  SamplerParameters parameters = m_Parameters;
   parameters.accumulate = accumulate;
   const PlaneRange reach =
     m_Communicator->Size() == 1 ? PlaneRange() : this->ReachOf(outputGradient.firstPlane, outputGradient.EndPlane());

@@ -38,7 +38,8 @@ public:
   SampledImage(Backend &                       backend,
                Communicator &                  communicator,
                const VolumeView<const float> & own,
-               const JoinedPlanes &            joined);
+               const JoinedPlanes &            joined,
+               Border                          border = Border::Zero);
 
   /** Made by all ranks before they sample the planes `output` of the fixed grid, which this rank owns, under a map.
    * `u` must stay as it is until the last sample is taken. */
@@ -81,6 +82,7 @@ private:
   Backend *               m_Backend = nullptr;
   Communicator *          m_Communicator = nullptr;
   ExtendedImage           m_Image;
+  SamplerParameters       m_Parameters;
   CompositeMap            m_Map;
   WarpInput               m_Warp;
   PlaneRange              m_Output;

@@ -50,7 +50,7 @@ ComparedPair::ComparedPair(Backend &            backend,
   , m_Joined(joined)
   , m_Planes(Partition(images.fixed.domain.z, communicator.Size()).Owned(communicator.Rank()))
   , m_FixedHere(backend, communicator, images.fixed, joined)
-  , m_Moving(backend, communicator, images.moving, joined)
+  , m_Moving(backend, communicator, images.moving, joined, BorderOf(images.field.movingEnds))
   , m_Moved(backend, images.fixed.domain, 1, m_Capacity)
   , m_MovedEdges(backend, communicator, images.fixed.domain, halo)
 {
@@ -89,7 +89,7 @@ ComparedPair::PrepareFixedWarp()
     return;
   }
   const Extent & domain = m_Images.fixed.domain;
-  m_Fixed = SampledImage(m_Backend, m_Communicator, m_Images.fixed, m_Joined);
+  m_Fixed = SampledImage(m_Backend, m_Communicator, m_Images.fixed, m_Joined, BorderOf(m_Images.field.fixedEnds));
   m_MovedFixed = PlaneWindow<float>(m_Backend, domain, 1, m_Capacity);
   m_MovedFixedEdges = EdgeStrips<float>(m_Backend, m_Communicator, domain, m_Halo);
   if (m_Images.fixedMask.IsGiven())

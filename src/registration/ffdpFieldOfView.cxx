@@ -46,8 +46,8 @@ FindFieldsOfView(Backend &                      backend,
                  std::vector<std::string> &     notes)
 {
   const auto ends = [&](const PlacedImage & image, const VolumeView<const float> & mask, const char * name) {
-    const bool isSo = !mask.IsGiven() && !IsDarkOutside(backend, communicator, image.voxels);
-    if (isSo)
+    const bool isSo = !IsDarkOutside(backend, communicator, image.voxels);
+    if (isSo && !mask.IsGiven())
     {
       notes.push_back("the darkest part of a " + std::string(name) +
                       " image is not about 0: what is outside of it is not compared");

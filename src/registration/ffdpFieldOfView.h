@@ -31,12 +31,20 @@ namespace ffdp
 /** Sampling takes what is outside of an image for 0. Most images are about 0 where they show nothing, and then the
  * border of the image is no edge. Others are not (CT in Hounsfield units, images that were cropped or shifted): there
  * the border would be aligned like an edge of what is shown, by as much as the intensities happen to be away from 0.
- * So only what is inside of such images is compared, unless they come with masks. */
+ * So samples of such images do not fade at the border, and only what is inside of them, or of their masks, is compared.
+ */
 struct FieldOfView
 {
-  bool fixedEnds = false; ///< only what is inside of the fixed image is compared
+  bool fixedEnds = false; ///< the fixed image is such a one
   bool movingEnds = false;
 };
+
+/** How such images are sampled, and all others. */
+inline Border
+BorderOf(bool ends)
+{
+  return ends ? Border::Edge : Border::Zero;
+}
 
 /** For each pair. Fixed images are asked only if they move, too. All ranks; notes tell which images it is. */
 std::vector<FieldOfView>

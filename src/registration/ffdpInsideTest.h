@@ -25,7 +25,7 @@ namespace ffdp
 {
 
 /** Where a map leads into an image, without a mask of the size of the image: what is sampled is an image of one voxel
- * that is as large as the whole one. */
+ * that is as large as all voxels of the whole one, as Border::Edge takes them. */
 class InsideTest
 {
 public:
@@ -33,17 +33,18 @@ public:
   InsideTest(Backend & backend, const Extent & size)
     : m_Voxel(backend, 1)
   {
-    const float inside = 1;
+    constexpr double Within = 1 - 1e-6; // rounding must not lead to samples that are outside
+    const float      inside = 1;
     backend.CopyFromHost(m_Voxel.Data(), &inside, sizeof(inside));
     const std::int64_t voxels[3] = { size.x, size.y, size.z };
     for (int axis = 0; axis < 3; ++axis)
     {
       m_Middle[axis] = 0.5 * double(voxels[axis] - 1);
-      m_Length[axis] = voxels[axis] > 1 ? double(voxels[axis] - 1) : 1.0;
+      m_Length[axis] = Within * double(voxels[axis]);
     }
   }
 
-  /** Writes 1 where all voxels that a sample of the image under this map is made of are in the image, else 0. */
+  /** Writes 1 where a sample of the image under this map is inside of it, else 0. */
   void
   Sample(Backend & backend, const CompositeMap & map, const WarpInput & u, const VolumeView<float> & output) const
   {
