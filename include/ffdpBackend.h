@@ -192,10 +192,11 @@ public:
                 const WarpOutput &              derivative,
                 bool                            moments) = 0;
   virtual void
-  AddImageSlope(const VolumeView<const float> & image,
-                const VolumeView<const float> & weights,
-                float                           factor,
-                const WarpView<float> &         gradient) = 0;
+  AddImageSlope(const VolumeView<const float> &        image,
+                const VolumeView<const std::uint8_t> & mask,
+                const VolumeView<const float> &        weights,
+                float                                  factor,
+                const WarpView<float> &                gradient) = 0;
 
   virtual void
   Scale(const VolumeView<float> & volume, float factor) = 0;

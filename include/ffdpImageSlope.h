@@ -26,16 +26,17 @@ namespace ffdp
 
 /** Adds factor * w(x) dI/dx to a gradient: what the slope of an image on the grid of a warp itself says about where the
  * warp should move, w being the derivative of a loss by that image. The slope is the central difference, in voxels; at
- * the border of the volume the voxel there stands for the one beyond.
+ * the border of the volume, and of a mask if there is one, the voxel there stands for the one beyond.
  *
- * Works on the planes that `weights` holds; the gradient holds them, too, and the image one more on either side, where
- * the volume has it. No extra memory. */
+ * Works on the planes that `weights` holds; the gradient holds them, too, and the image and the mask one more on either
+ * side, where the volume has it. No extra memory. */
 FFDP_EXPORT void
-AddImageSlope(const VolumeView<const float> & image,
-              const VolumeView<const float> & weights,
-              float                           factor,
-              const WarpView<float> &         gradient,
-              unsigned                        threads = 0);
+AddImageSlope(const VolumeView<const float> &        image,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<const float> &        weights,
+              float                                  factor,
+              const WarpView<float> &                gradient,
+              unsigned                               threads = 0);
 
 } // namespace ffdp
 

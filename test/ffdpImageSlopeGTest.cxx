@@ -32,38 +32,60 @@ const Extent Sizes[] = {
 };
 
 double
-ReferenceSlope(const Volume<float> & image, int axis, std::int64_t x, std::int64_t y, std::int64_t z)
+ReferenceSlope(const Volume<float> &        image,
+               const Volume<std::uint8_t> & mask,
+               int                          axis,
+               std::int64_t                 x,
+               std::int64_t                 y,
+               std::int64_t                 z)
 {
   const Extent & size = image.domain;
   const auto     at = [&](int shift) {
     const auto beside = [&](std::int64_t i, int along, std::int64_t count) {
       return std::max<std::int64_t>(0, std::min(count - 1, i + (along == axis ? shift : 0)));
     };
-    return double(image.At(beside(x, 0, size.x), beside(y, 1, size.y), beside(z, 2, size.z)));
+    const std::int64_t i = beside(x, 0, size.x), j = beside(y, 1, size.y), k = beside(z, 2, size.z);
+    return double(mask.At(i, j, k) ? image.At(i, j, k) : image.At(x, y, z));
   };
   return (at(1) - at(-1)) / 2;
+}
+
+Volume<std::uint8_t>
+RandomMask(const Extent & size, unsigned seed)
+{
+  Volume<std::uint8_t> mask(size);
+  const Volume<float>  random = RandomVolume(size, seed);
+  std::transform(
+    random.values.begin(), random.values.end(), mask.values.begin(), [](float value) { return value > 0; });
+  return mask;
 }
 
 TEST(ImageSlope, AddsCentralDifferencesTimesWeights)
 {
   for (const Extent & size : Sizes)
   {
-    const Volume<float> image = RandomVolume(size, 1, 1000, 10);
-    const Volume<float> weights = RandomVolume(size, 2);
-    const Warp<float>   before = RandomWarp(size, 3, 2);
-    Warp<float>         gradient = before;
-    AddImageSlope(image.View(), weights.View(), -0.3f, gradient.View());
-    for (int c = 0; c < 3; ++c)
+    const Volume<float>        image = RandomVolume(size, 1, 1000, 10);
+    const Volume<float>        weights = RandomVolume(size, 2);
+    const Warp<float>          before = RandomWarp(size, 3, 2);
+    const Volume<std::uint8_t> everywhere(size, 1), some = RandomMask(size, 4);
+    for (const bool masked : { false, true })
     {
-      for (std::int64_t z = 0; z < size.z; ++z)
-        for (std::int64_t y = 0; y < size.y; ++y)
-          for (std::int64_t x = 0; x < size.x; ++x)
-          {
-            const double expected = double(before.component[c].At(x, y, z)) -
-                                    0.3 * double(weights.At(x, y, z)) * ReferenceSlope(image, c, x, y, z);
-            ASSERT_NEAR(gradient.component[c].At(x, y, z), expected, 1e-5) // a few roundings of terms up to 30
-              << c << " at " << x << ' ' << y << ' ' << z;
-          }
+      Warp<float> gradient = before;
+      const auto  mask = masked ? VolumeView<const std::uint8_t>(some.View()) : VolumeView<const std::uint8_t>();
+      AddImageSlope(image.View(), mask, weights.View(), -0.3f, gradient.View());
+      for (int c = 0; c < 3; ++c)
+      {
+        for (std::int64_t z = 0; z < size.z; ++z)
+          for (std::int64_t y = 0; y < size.y; ++y)
+            for (std::int64_t x = 0; x < size.x; ++x)
+            {
+              const double slope = ReferenceSlope(image, masked ? some : everywhere, c, x, y, z);
+              const double expected =
+                double(before.component[c].At(x, y, z)) - 0.3 * double(weights.At(x, y, z)) * slope;
+              ASSERT_NEAR(gradient.component[c].At(x, y, z), expected, 1e-5) // a few roundings of terms up to 30
+                << masked << ' ' << c << " at " << x << ' ' << y << ' ' << z;
+            }
+      }
     }
   }
 }
@@ -94,7 +116,7 @@ TEST(ImageSlope, IsTheDerivativeForAMovement)
           change += double(weights.At(x, y, z)) * slope[c] * moved[c];
         }
       }
-  AddImageSlope(image.View(), weights.View(), 1.0f, gradient.View());
+  AddImageSlope(image.View(), {}, weights.View(), 1.0f, gradient.View());
   double found = 0;
   for (int c = 0; c < 3; ++c)
   {
@@ -108,16 +130,17 @@ TEST(ImageSlope, IsTheDerivativeForAMovement)
 
 TEST(ImageSlope, SameBytesForThreadsAndSlabs)
 {
-  const Extent        size{ 19, 70, 10 }; // rows of several pieces of work
-  const Volume<float> image = RandomVolume(size, 4), weights = RandomVolume(size, 5);
-  const Warp<float>   before = RandomWarp(size, 6, 1);
-  Warp<float>         whole = before;
-  AddImageSlope(image.View(), weights.View(), 0.7f, whole.View(), 1);
+  const Extent               size{ 19, 70, 10 }; // rows of several pieces of work
+  const Volume<float>        image = RandomVolume(size, 4), weights = RandomVolume(size, 5);
+  const Volume<std::uint8_t> mask = RandomMask(size, 7);
+  const Warp<float>          before = RandomWarp(size, 6, 1);
+  Warp<float>                whole = before;
+  AddImageSlope(image.View(), mask.View(), weights.View(), 0.7f, whole.View(), 1);
   ForEachInstructionSet([&] {
     for (const unsigned threads : ThreadCounts())
     {
       Warp<float> other = before;
-      AddImageSlope(image.View(), weights.View(), 0.7f, other.View(), threads);
+      AddImageSlope(image.View(), mask.View(), weights.View(), 0.7f, other.View(), threads);
       for (int c = 0; c < 3; ++c)
       {
         EXPECT_TRUE(SameBytes(other.component[c].values, whole.component[c].values)) << threads;
@@ -129,10 +152,10 @@ TEST(ImageSlope, SameBytesForThreadsAndSlabs)
     Warp<float> parts = before;
     for (const auto & range : { std::pair<std::int64_t, std::int64_t>(0, cut), { cut, size.z } })
     {
-      const std::int64_t            first = std::max<std::int64_t>(0, range.first - 1);
-      const std::int64_t            end = std::min(size.z, range.second + 1);
-      const VolumeView<const float> all(image.View());
-      AddImageSlope(all.Planes(first, end - first),
+      const std::int64_t first = std::max<std::int64_t>(0, range.first - 1);
+      const std::int64_t end = std::min(size.z, range.second + 1);
+      AddImageSlope(VolumeView<const float>(image.View()).Planes(first, end - first),
+                    VolumeView<const std::uint8_t>(mask.View()).Planes(first, end - first),
                     VolumeView<const float>(weights.View()).Planes(range.first, range.second - range.first),
                     0.7f,
                     parts.View());
@@ -146,12 +169,20 @@ TEST(ImageSlope, SameBytesForThreadsAndSlabs)
 
 TEST(ImageSlope, AsksForTheHaloOfTheImage)
 {
-  const Extent                  size{ 8, 7, 6 };
-  const Volume<float>           image = RandomVolume(size, 7);
-  Warp<float>                   gradient = RandomWarp(size, 8, 1);
-  const VolumeView<const float> all(image.View());
-  EXPECT_THROW(AddImageSlope(all.Planes(2, 2), all.Planes(2, 2), 1.0f, gradient.View()), std::exception);
-  EXPECT_NO_THROW(AddImageSlope(all.Planes(1, 4), all.Planes(2, 2), 1.0f, gradient.View()));
+  const Extent                         size{ 8, 7, 6 };
+  const Volume<float>                  image = RandomVolume(size, 7);
+  const Volume<std::uint8_t>           mask(size, 1);
+  Warp<float>                          gradient = RandomWarp(size, 8, 1);
+  const VolumeView<const float>        all(image.View());
+  const VolumeView<const std::uint8_t> inMask(mask.View());
+  const auto                           add = [&](const auto & from, const auto & within) {
+    AddImageSlope(from, within, all.Planes(2, 2), 1.0f, gradient.View());
+  };
+  const VolumeView<const std::uint8_t> unmasked;
+  EXPECT_THROW(add(all.Planes(2, 2), unmasked), std::exception);
+  EXPECT_NO_THROW(add(all.Planes(1, 4), unmasked));
+  EXPECT_THROW(add(all.Planes(1, 4), inMask.Planes(2, 2)), std::exception);
+  EXPECT_NO_THROW(add(all.Planes(1, 4), inMask.Planes(1, 4)));
 }
 
 } // namespace

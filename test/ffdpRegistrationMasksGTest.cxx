@@ -195,6 +195,33 @@ TEST(RegistrationMasks, BordersOfImagesThatAreNotZeroDoNotHoldThem)
   }
 }
 
+/** So the warp must not depend on how far intensities are away from 0; roundings do, and are scaled up by Adam. */
+TEST(RegistrationMasks, WarpsOfImagesThatAreNotZeroDoNotDependOnHowFar)
+{
+  const auto fixedMap = [](const auto & p) { return KnownWarp(p); };
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    const auto warpOver = [&](float offset) {
+      TestImage fixed({ 40, 36, 32 }, Isotropic, fixedMap); // parts of the organ are outside
+      TestImage moving({ 36, 36, 36 }, Isotropic, Same);
+      fixed.Add(offset);
+      moving.Add(offset);
+      RegistrationStage stage = GreedyStage();
+      stage.kind = kind;
+      stage.smallestSize = 8;
+      stage.metrics.front().kind = Metric::LocalCorrelation;
+      return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage }).warp;
+    };
+    const std::vector<float> below = warpOver(-1000), above = warpOver(1000);
+    double                   sum = 0;
+    for (std::size_t i = 0; i < below.size(); ++i)
+    {
+      sum += std::abs(double(below[i]) - double(above[i]));
+    }
+    EXPECT_LT(sum / double(below.size()), 0.05) << int(kind) << ", voxels on average";
+  }
+}
+
 TEST(RegistrationMasks, StepsThatLeaveNothingOfThemAreTakenBack)
 {
   const AffineMap     map = SomeMap(0, 1, { { 1, -1, 1 } });

@@ -282,12 +282,13 @@ public:
     return ffdp::ImageGradient(image, map, u, differences, weights, C, derivative, moments, m_Threads);
   }
   void
-  AddImageSlope(const VolumeView<const float> & image,
-                const VolumeView<const float> & weights,
-                float                           factor,
-                const WarpView<float> &         gradient) override
+  AddImageSlope(const VolumeView<const float> &        image,
+                const VolumeView<const std::uint8_t> & mask,
+                const VolumeView<const float> &        weights,
+                float                                  factor,
+                const WarpView<float> &                gradient) override
   {
-    ffdp::AddImageSlope(image, weights, factor, gradient, m_Threads);
+    ffdp::AddImageSlope(image, mask, weights, factor, gradient, m_Threads);
   }
 
   void

@@ -29,10 +29,11 @@ namespace
 
 struct ImageSlopeJob
 {
-  VolumeView<const float> image;
-  VolumeView<const float> weights;
-  float                   factor;
-  WarpView<float>         gradient;
+  VolumeView<const float>        image;
+  VolumeView<const std::uint8_t> mask;
+  VolumeView<const float>        weights;
+  float                          factor;
+  WarpView<float>                gradient;
 };
 
 } // namespace
@@ -45,16 +46,18 @@ namespace ffdp
 {
 
 void
-AddImageSlope(const VolumeView<const float> & image,
-              const VolumeView<const float> & weights,
-              float                           factor,
-              const WarpView<float> &         gradient,
-              unsigned                        threads)
+AddImageSlope(const VolumeView<const float> &        image,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<const float> &        weights,
+              float                                  factor,
+              const WarpView<float> &                gradient,
+              unsigned                               threads)
 {
-  CheckImageSlope(image, weights, gradient);
-  const ImageSlopeJob job{ image, weights, factor, gradient };
+  CheckImageSlope(image, mask, weights, gradient);
+  const ImageSlopeJob job{ image, mask, weights, factor, gradient };
   const RowPieces     pieces{ image.domain.y, weights.firstPlane, weights.planes };
-  const auto          kernel = FFDP_SELECT_KERNEL(AddImageSlopePiece);
+  const auto          kernel =
+    mask ? FFDP_SELECT_KERNEL(AddImageSlopePiece<true>) : FFDP_SELECT_KERNEL(AddImageSlopePiece<false>);
   ParallelFor(pieces.Count(), threads, [&](std::int64_t piece, unsigned) {
     kernel(job, pieces.Plane(piece), pieces.FirstRow(piece), pieces.EndRow(piece));
   });

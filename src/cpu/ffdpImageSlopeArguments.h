@@ -25,13 +25,19 @@ namespace ffdp
 
 /** What AddImageSlope() checks on every device. */
 inline void
-CheckImageSlope(const VolumeView<const float> & image,
-                const VolumeView<const float> & weights,
-                const WarpView<const float> &   gradient)
+CheckImageSlope(const VolumeView<const float> &        image,
+                const VolumeView<const std::uint8_t> & mask,
+                const VolumeView<const float> &        weights,
+                const WarpView<const float> &          gradient)
 {
   RequireSameDomain(image.domain, weights.domain, "an image and the weights of its slope");
   RequireSameDomain(image.domain, gradient.domain, "an image and a gradient");
   RequirePlanes(image, weights.firstPlane, weights.EndPlane(), 1, "the image");
+  if (mask)
+  {
+    RequireSameDomain(image.domain, mask.domain, "an image and its mask");
+    RequirePlanes(mask, weights.firstPlane, weights.EndPlane(), 1, "the mask");
+  }
   RequirePlanes(gradient, weights.firstPlane, weights.EndPlane(), 0, "the gradient");
   Require(gradient.elementStride == 1 && gradient.component[2], "the gradient must be planar with three components");
 }

@@ -256,12 +256,13 @@ public:
     return cuda::ImageGradient(m_Device, image, map, u, differences, weights, C, derivative, moments);
   }
   void
-  AddImageSlope(const VolumeView<const float> & image,
-                const VolumeView<const float> & weights,
-                float                           factor,
-                const WarpView<float> &         gradient) override
+  AddImageSlope(const VolumeView<const float> &        image,
+                const VolumeView<const std::uint8_t> & mask,
+                const VolumeView<const float> &        weights,
+                float                                  factor,
+                const WarpView<float> &                gradient) override
   {
-    cuda::AddImageSlope(m_Device, image, weights, factor, gradient);
+    cuda::AddImageSlope(m_Device, image, mask, weights, factor, gradient);
   }
 
   void

@@ -21,9 +21,9 @@
 #include "ffdpImageSlopeArguments.h"
 #include "ffdpImageSlopeTerms.h"
 
-/** Bytes per voxel: 32 from and to memory (weight and image once, three components read and written). The six neighbors
- * of a voxel are in rows that blocks beside this one read at the same time: they come from the second level cache, and
- * the rows of ffdpCudaRows.h, which coalesce, need no shared memory. */
+/** Bytes per voxel: 32 from and to memory (weight and image once, three components read and written), and with a
+ * mask 33. The six neighbors of a voxel are in rows that blocks beside this one read at the same time: they come from
+ * the second level cache, and the rows of ffdpCudaRows.h, which coalesce, need no shared memory. */
 namespace ffdp
 {
 namespace cuda
@@ -32,21 +32,24 @@ namespace
 {
 
 __global__ void
-AddImageSlopeKernel(VolumeView<const float> image,
-                    VolumeView<const float> weights,
-                    float                   factor,
-                    WarpView<float>         gradient)
+AddImageSlopeKernel(VolumeView<const float>        image,
+                    VolumeView<const std::uint8_t> mask,
+                    VolumeView<const float>        weights,
+                    float                          factor,
+                    WarpView<float>                gradient)
 {
   ForEachVoxel(weights, [&](std::int64_t x, std::int64_t y, std::int64_t z) {
-    const Extent &      domain = image.domain;
-    const float         weight = factor * weights.Row(y, z)[x];
-    const float * const row = image.Row(y, z);
-    const float         before[3] = { row[x > 0 ? x - 1 : 0],
-                                      image.Row(y > 0 ? y - 1 : 0, z)[x],
-                                      image.Row(y, z > 0 ? z - 1 : 0)[x] };
-    const float         after[3] = { row[x + 1 < domain.x ? x + 1 : x],
-                                     image.Row(y + 1 < domain.y ? y + 1 : y, z)[x],
-                                     image.Row(y, z + 1 < domain.z ? z + 1 : z)[x] };
+    const Extent & domain = image.domain;
+    const float    weight = factor * weights.Row(y, z)[x];
+    const float    own = image.Row(y, z)[x];
+    const auto     at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+      const float neighbor = image.Row(j, k)[i];
+      return mask ? NeighborInMask(neighbor, mask.Row(j, k)[i], own) : neighbor;
+    };
+    const float before[3] = { at(x > 0 ? x - 1 : 0, y, z), at(x, y > 0 ? y - 1 : 0, z), at(x, y, z > 0 ? z - 1 : 0) };
+    const float after[3] = { at(x + 1 < domain.x ? x + 1 : x, y, z),
+                             at(x, y + 1 < domain.y ? y + 1 : y, z),
+                             at(x, y, z + 1 < domain.z ? z + 1 : z) };
     for (int c = 0; c < 3; ++c)
     {
       float & to = gradient.Row(c, y, z)[x];
@@ -58,16 +61,17 @@ AddImageSlopeKernel(VolumeView<const float> image,
 } // namespace
 
 void
-AddImageSlope(Device &                        device,
-              const VolumeView<const float> & image,
-              const VolumeView<const float> & weights,
-              float                           factor,
-              const WarpView<float> &         gradient)
+AddImageSlope(Device &                               device,
+              const VolumeView<const float> &        image,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<const float> &        weights,
+              float                                  factor,
+              const WarpView<float> &                gradient)
 {
-  CheckImageSlope(image, weights, gradient);
+  CheckImageSlope(image, mask, weights, gradient);
   if (weights.planes > 0)
   {
-    Launch(device, RowsOf(weights), AddImageSlopeKernel, image, weights, factor, gradient);
+    Launch(device, RowsOf(weights), AddImageSlopeKernel, image, mask, weights, factor, gradient);
   }
 }
 

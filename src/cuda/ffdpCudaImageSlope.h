@@ -28,11 +28,12 @@ namespace cuda
 
 /** As ffdp::AddImageSlope(); the bits are those of the processor. */
 void
-AddImageSlope(Device &                        device,
-              const VolumeView<const float> & image,
-              const VolumeView<const float> & weights,
-              float                           factor,
-              const WarpView<float> &         gradient);
+AddImageSlope(Device &                               device,
+              const VolumeView<const float> &        image,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<const float> &        weights,
+              float                                  factor,
+              const WarpView<float> &                gradient);
 
 } // namespace cuda
 } // namespace ffdp

@@ -245,38 +245,49 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
   {
     ComparedPair & pair = m_Pairs[std::size_t(term.metric.pair)].compared;
     const Slopes   slopes = this->SlopesOf(term);
+    const auto &   field = pair.Images().field;
     const bool     both = m_FixedMoves || slopes.ofFixed != 0;
     this->EvaluateTerm(term, first, end, both ? Gradients::ForBoth : Gradients::ForMoved);
     // Slopes that are added must not add to the weight. Alone, the scale of a term means nothing to the optimizer.
     const float sum = 1 + slopes.ofMoved + (m_FixedMoves ? 0 : slopes.ofFixed);
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) / sum : 1.0f;
-    const auto  add = [&](SampledImage *                  sampled, // the image that moves, if it does
-                         const VolumeView<const float> & compared,
-                         const VolumeView<float> &       lossGradient,
-                         float                           factor,
-                         float                           slope) {
-      if (sampled)
-      {
-        if (factor != 1)
-        {
-          m_Backend.Scale(lossGradient, factor);
-        }
-        factor = 1;
-        sampled->SampleBackward(lossGradient, gradient, false, accumulate);
-        accumulate = true;
-      }
-      if (slope != 0)
-      {
-        m_Backend.AddImageSlope(compared, lossGradient, factor * slope, gradient);
-      }
-    };
-    add(&pair.SampledMoving(), pair.Moved(), m_LossGradient.Volume(), scale, slopes.ofMoved);
-    if (both) // the step takes the fixed image the other way
+    // Where an image ends, there is no slope to what is outside of it.
+    const auto maskOf = [&](bool ends) { return ends ? pair.Mask() : VolumeView<const std::uint8_t>(); };
+
+    const VolumeView<float> byMoved = m_LossGradient.Volume(), byFixed = m_FixedLossGradient.Volume();
+    this->PullBack(pair.SampledMoving(), byMoved, scale, gradient, accumulate);
+    accumulate = true;
+    if (slopes.ofMoved != 0)
     {
-      SampledImage * const sampled = m_FixedMoves ? &pair.SampledFixed() : nullptr;
-      add(sampled, pair.Fixed(first, end), m_FixedLossGradient.Volume(), -scale, slopes.ofFixed);
+      m_Backend.AddImageSlope(pair.Moved(), maskOf(field.movingEnds), byMoved, slopes.ofMoved, gradient);
+    }
+    float fixedScale = -scale; // the step takes the fixed image the other way
+    if (m_FixedMoves)
+    {
+      this->PullBack(pair.SampledFixed(), byFixed, fixedScale, gradient, accumulate);
+      fixedScale = 1;
+    }
+    if (slopes.ofFixed != 0)
+    {
+      const VolumeView<const std::uint8_t> mask = maskOf(m_FixedMoves && field.fixedEnds);
+      m_Backend.AddImageSlope(pair.Fixed(first, end), mask, byFixed, fixedScale * slopes.ofFixed, gradient);
     }
   }
+}
+
+/** Scales the derivative of the loss by an image that moves, and takes it to the warp that moves it. */
+void
+Loss::PullBack(SampledImage &            image,
+               const VolumeView<float> & lossGradient,
+               float                     scale,
+               const WarpView<float> &   gradient,
+               bool                      accumulate)
+{
+  if (scale != 1)
+  {
+    m_Backend.Scale(lossGradient, scale);
+  }
+  image.SampleBackward(lossGradient, gradient, false, accumulate);
 }
 
 void

@@ -149,6 +149,12 @@ private:
   AddWarpedMapGradient(const CompositeMap &       map,
                        const WarpView<float> &    gradient,
                        std::vector<MapGradient> & planes) const;
+  void
+  PullBack(SampledImage &            image,
+           const VolumeView<float> & lossGradient,
+           float                     scale,
+           const WarpView<float> &   gradient,
+           bool                      accumulate);
   /** Over all ranks. */
   double
   MeanOf(const PlaneSums & own) const;

@@ -24,6 +24,13 @@
 namespace ffdp
 {
 
+/** A neighbor that is outside of the mask is not known: the voxel itself stands for it. */
+FFDP_VOXEL_INLINE float
+NeighborInMask(float neighbor, unsigned char mask, float own)
+{
+  return mask != 0 ? neighbor : own;
+}
+
 FFDP_VOXEL_INLINE float
 WithSlope(float gradient, float weight, float before, float after)
 {

@@ -32,22 +32,31 @@ TEST(CudaImageSlope, IsThatOfTheCpu)
 {
   for (const Extent & size : { Extent{ 300, 5, 4 }, Extent{ 37, 1, 9 }, Extent{ 1, 3, 2 }, Extent{ 65, 7, 1 } })
   {
-    const Volume<float> image = RandomVolume(size, 1, 100, 20), weights = RandomVolume(size, 2);
-    const Warp<float>   before = RandomWarp(size, 3, 1);
-    for (int c = 0; c < 3; ++c)
+    const Volume<float>  image = RandomVolume(size, 1, 100, 20), weights = RandomVolume(size, 2);
+    const Warp<float>    before = RandomWarp(size, 3, 1);
+    Volume<std::uint8_t> some(size, 1);
+    for (std::size_t i = 0; i < some.values.size(); i += 3)
     {
-      const auto  device = ForEachSchedule([&] {
-        Warp<float> gradient = before;
-        cuda::AddImageSlope(TestDevice(),
-                            StagedVolume<const float>(image.View()),
-                            StagedVolume<const float>(weights.View()),
-                            -0.3f,
-                            StagedWarp<float>(gradient.View()));
-        return gradient.component[c].values;
-      });
-      Warp<float> cpu = before;
-      MakeCpuBackend(1)->AddImageSlope(image.View(), weights.View(), -0.3f, cpu.View());
-      EXPECT_EQ(device, cpu.component[c].values);
+      some.values[i] = 0;
+    }
+    for (const auto & mask : { VolumeView<const std::uint8_t>(), VolumeView<const std::uint8_t>(some.View()) })
+    {
+      for (int c = 0; c < 3; ++c)
+      {
+        const auto  device = ForEachSchedule([&] {
+          Warp<float> gradient = before;
+          cuda::AddImageSlope(TestDevice(),
+                              StagedVolume<const float>(image.View()),
+                              StagedVolume<const std::uint8_t>(mask),
+                              StagedVolume<const float>(weights.View()),
+                              -0.3f,
+                              StagedWarp<float>(gradient.View()));
+          return gradient.component[c].values;
+        });
+        Warp<float> cpu = before;
+        MakeCpuBackend(1)->AddImageSlope(image.View(), mask, weights.View(), -0.3f, cpu.View());
+        EXPECT_EQ(device, cpu.component[c].values);
+      }
     }
   }
 }

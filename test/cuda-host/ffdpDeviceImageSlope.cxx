@@ -23,14 +23,16 @@ namespace ffdp
 {
 
 void
-AddImageSlope(const VolumeView<const float> & image,
-              const VolumeView<const float> & weights,
-              float                           factor,
-              const WarpView<float> &         gradient,
+AddImageSlope(const VolumeView<const float> &        image,
+              const VolumeView<const std::uint8_t> & mask,
+              const VolumeView<const float> &        weights,
+              float                                  factor,
+              const WarpView<float> &                gradient,
               unsigned)
 {
   cuda::AddImageSlope(test::TestDevice(),
                       test::StagedVolume<const float>(image),
+                      test::StagedVolume<const std::uint8_t>(mask),
                       test::StagedVolume<const float>(weights),
                       factor,
                       test::StagedWarp<float>(gradient));
