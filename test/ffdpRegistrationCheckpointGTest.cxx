@@ -195,6 +195,32 @@ TEST_F(RegistrationCheckpointTest, RefusesStateOfAnotherProblemAndBrokenFiles)
   EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::exception);
 }
 
+TEST_F(RegistrationCheckpointTest, RefusesStateInWhichAByteHasChanged)
+{
+  const auto stages = ShortStages();
+  EXPECT_THROW(Run(stages, 8, m_Checkpoint), RegistrationAborted);
+  const auto     file = m_Checkpoint.directory + "/ffdp-state";
+  const auto     size = std::int64_t(std::filesystem::file_size(file));
+  constexpr int  Places = 40;
+  constexpr char Flipped = 0x40;
+  std::fstream   state(file, std::ios::in | std::ios::out | std::ios::binary);
+  const auto     flipAt = [&](std::int64_t place) {
+    state.seekg(place);
+    const char byte = char(state.get() ^ Flipped);
+    state.seekp(place);
+    state.put(byte);
+    state.flush();
+  };
+  for (int i = 0; i < Places; ++i)
+  {
+    const std::int64_t place = i < Places / 2 ? i * 9 : i * (size - 1) / (Places - 1); // most numbers are at the front
+    flipAt(place);
+    EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::exception) << place;
+    flipAt(place);
+  }
+  EXPECT_NO_THROW(Run(stages, Never, m_Checkpoint));
+}
+
 TEST_F(RegistrationCheckpointTest, NamesWhatCannotBeWritten)
 {
   m_Checkpoint.directory = "/proc/nowhere/ffdp";

@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "ffdpCheckpoint.h"
 
+#include "ffdpHash.h"
+
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -42,79 +44,32 @@ FileIn(const std::string & directory)
   return std::filesystem::path(directory) / "ffdp-state";
 }
 
-/** Mixes words into a number, such that each bit of each word matters (a 64-bit FNV with a final spread per word). */
-class Hash
+void
+AddMap(Hash & hash, const AffineMap & map)
 {
-public:
-  void
-  AddWord(std::uint64_t word)
-  {
-    m_Value = (m_Value ^ word) * 0x100000001b3ull;
-    m_Value ^= m_Value >> 29;
-  }
-  void
-  AddNumber(double number)
-  {
-    std::uint64_t word;
-    static_assert(sizeof(word) == sizeof(number), "a double has 64 bits");
-    std::memcpy(&word, &number, sizeof(word));
-    this->AddWord(word);
-  }
-  void
-  AddMap(const AffineMap & map)
-  {
-    for (const double m : map.matrix)
-    {
-      this->AddNumber(m);
-    }
-    for (const double t : map.offset)
-    {
-      this->AddNumber(t);
-    }
-  }
-  void
-  AddFloats(const float * values, std::int64_t count)
-  {
-    std::int64_t i = 0;
-    for (; i + 1 < count; i += 2)
-    {
-      std::uint64_t word;
-      std::memcpy(&word, values + i, sizeof(word));
-      this->AddWord(word);
-    }
-    for (; i < count; ++i)
-    {
-      this->AddNumber(double(values[i]));
-    }
-  }
-  /** Each plane has a number of its own, so that ranks find those of their planes. */
-  void
-  AddVolume(Backend & backend, Communicator & communicator, const VolumeView<const float> & volume)
-  {
-    this->AddWord(std::uint64_t(volume.domain.z));
-    std::vector<float>  plane(std::size_t(volume.domain.x * volume.domain.y));
-    std::vector<double> halves; // of 64-bit numbers: what a double holds exactly
-    for (std::int64_t z = volume.firstPlane; z < volume.EndPlane(); ++z)
-    {
-      backend.CopyToHost(plane.data(), volume.Row(0, z), plane.size() * sizeof(float));
-      Hash own;
-      own.AddFloats(plane.data(), std::int64_t(plane.size()));
-      halves.insert(halves.end(), { double(own.Value() >> 32), double(own.Value() & 0xffffffffull) });
-    }
-    for (const double half : communicator.Gather(halves))
-    {
-      this->AddNumber(half);
-    }
-  }
-  std::uint64_t
-  Value() const
-  {
-    return m_Value;
-  }
+  hash.AddBytes(map.matrix, sizeof(map.matrix));
+  hash.AddBytes(map.offset, sizeof(map.offset));
+}
 
-private:
-  std::uint64_t m_Value = 0xcbf29ce484222325ull;
-};
+/** Each plane has a number of its own, so that ranks find those of their planes. */
+void
+AddVolume(Hash & hash, Backend & backend, Communicator & communicator, const VolumeView<const float> & volume)
+{
+  hash.AddWord(std::uint64_t(volume.domain.z));
+  std::vector<float>  plane(std::size_t(volume.domain.x * volume.domain.y));
+  std::vector<double> halves; // of 64-bit numbers: what a double holds exactly
+  for (std::int64_t z = volume.firstPlane; z < volume.EndPlane(); ++z)
+  {
+    backend.CopyToHost(plane.data(), volume.Row(0, z), plane.size() * sizeof(float));
+    Hash own;
+    own.AddBytes(plane.data(), plane.size() * sizeof(float));
+    halves.insert(halves.end(), { double(own.Value() >> 32), double(own.Value() & 0xffffffffull) });
+  }
+  for (const double half : communicator.Gather(halves))
+  {
+    hash.AddNumber(half);
+  }
+}
 
 void
 AddStage(Hash & hash, const RegistrationStage & stage)
@@ -189,18 +144,18 @@ FingerprintOf(Backend &                              backend,
   Hash hash;
   for (const ImagePair & pair : pairs)
   {
-    hash.AddMap(pair.fixed.indexToPhysical);
-    hash.AddMap(pair.moving.indexToPhysical);
+    AddMap(hash, pair.fixed.indexToPhysical);
+    AddMap(hash, pair.moving.indexToPhysical);
     for (const VolumeView<const float> & volume :
          { pair.fixed.voxels, pair.moving.voxels, pair.fixedMask, pair.movingMask })
     {
-      hash.AddVolume(backend, communicator, volume);
+      AddVolume(hash, backend, communicator, volume);
     }
   }
-  hash.AddMap(start.affine);
+  AddMap(hash, start.affine);
   for (int c = 0; start.warp.IsGiven() && c < 3; ++c)
   {
-    hash.AddVolume(backend, communicator, start.warp.Component(c));
+    AddVolume(hash, backend, communicator, start.warp.Component(c));
   }
   hash.AddWord(FingerprintOf(stages));
   return hash.Value();

@@ -17,13 +17,14 @@
  *=========================================================================*/
 #include "ffdpStateArchive.h"
 
-#include <algorithm>
+#include "ffdpHash.h"
+
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ffdp
@@ -34,28 +35,32 @@ StateArchive::StateArchive(Communicator & communicator, const std::string & file
   , m_Name(file)
   , m_Direction(direction)
 {
-  constexpr int Readable = 0666;
-  if (this->IsLoading())
-  {
-    m_File = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  }
-  else if (communicator.Rank() == 0)
-  {
-    m_File = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, Readable);
-  }
-  const int error = errno;
-  this->WaitForAll(); // for the file to be there
   if (!this->IsLoading() && communicator.Rank() != 0)
   {
-    m_File = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    this->WaitForAll(); // for the file to be there
+    this->Open();
   }
-  if (m_File < 0)
+  else
   {
-    this->Fail(std::strerror(this->IsLoading() || communicator.Rank() == 0 ? error : errno));
+    this->Open();
+    this->WaitForAll();
   }
-  if (this->IsLoading())
+}
+
+void
+StateArchive::Open()
+{
+  constexpr int Readable = 0666;
+  const int     saving = m_Communicator.Rank() == 0 ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY;
+  m_File = open(m_Name.c_str(), (this->IsLoading() ? O_RDONLY : saving) | O_CLOEXEC, Readable);
+  struct stat status;
+  if (m_File < 0 || fstat(m_File, &status) != 0)
   {
-    m_Size = std::filesystem::file_size(file);
+    this->Fail(std::strerror(errno));
+  }
+  else
+  {
+    m_Size = std::uint64_t(status.st_size);
   }
 }
 
@@ -77,19 +82,17 @@ StateArchive::WaitForAll() const
 void
 StateArchive::Fail(const std::string & what)
 {
-  if (this->IsLoading())
-  {
-    throw std::runtime_error("cannot read " + m_Name + ": " + what);
-  }
   m_Error = m_Error.empty() ? what : m_Error;
 }
 
 void
-StateArchive::RequireLeft(std::uint64_t bytes)
+StateArchive::RequireRead() const
 {
-  if (bytes > m_Size - std::min(m_Size, m_At))
+  std::int64_t failed = m_Error.empty() ? 0 : 1;
+  m_Communicator.Sum(&failed, 1);
+  if (failed > 0)
   {
-    this->Fail("the file is too short");
+    throw std::runtime_error("cannot read " + m_Name + ": " + (m_Error.empty() ? "another rank cannot" : m_Error));
   }
 }
 
@@ -116,17 +119,35 @@ StateArchive::Transfer(void * bytes, std::size_t count, std::uint64_t at)
 }
 
 void
+StateArchive::TransferChecked(void * bytes, std::size_t count, std::uint64_t at, std::uint64_t checkAt)
+{
+  const auto checkOf = [&] {
+    Hash hash;
+    hash.AddWord(at); // so that pieces are not taken for each other
+    hash.AddBytes(bytes, count);
+    return hash.Value();
+  };
+  std::uint64_t check = this->IsLoading() ? 0 : checkOf();
+  this->Transfer(bytes, count, at);
+  this->Transfer(&check, sizeof(check), checkAt);
+  if (this->IsLoading() && m_Error.empty() && check != checkOf())
+  {
+    this->Fail("the file is damaged, or of another version: remove it to begin anew");
+  }
+}
+
+void
 StateArchive::ExchangeBytes(void * bytes, std::size_t count)
 {
-  if (this->IsLoading())
-  {
-    this->RequireLeft(count);
-  }
   if (this->IsLoading() || m_Communicator.Rank() == 0)
   {
-    this->Transfer(bytes, count, m_At);
+    this->TransferChecked(bytes, count, m_At, m_At + count);
   }
-  m_At += count;
+  m_At += count + sizeof(std::uint64_t);
+  if (this->IsLoading())
+  {
+    this->RequireRead();
+  }
 }
 
 void
@@ -144,27 +165,28 @@ StateArchive::Exchange(Backend & backend, const Slab & slab)
   const auto         planeBytes = std::size_t(domain.x * domain.y) * sizeof(float);
   const auto         volumeBytes = std::uint64_t(domain.z) * planeBytes;
   std::vector<float> plane(std::size_t(domain.x * domain.y));
-  if (this->IsLoading())
-  {
-    this->RequireLeft(std::uint64_t(slab.Channels()) * volumeBytes);
-  }
   for (int c = 0; c < slab.Channels(); ++c)
   {
-    for (std::int64_t z = slab.Owned().first; z < slab.Owned().end; ++z)
+    for (std::int64_t z = slab.Owned().first; z < slab.Owned().end && m_Error.empty(); ++z)
     {
       float * const       device = slab.Volume(c).Row(0, z);
       const std::uint64_t at = m_At + std::uint64_t(z) * planeBytes;
+      const std::uint64_t checkAt = m_At + volumeBytes + std::uint64_t(z) * sizeof(std::uint64_t);
       if (!this->IsLoading())
       {
         backend.CopyToHost(plane.data(), device, planeBytes);
       }
-      this->Transfer(plane.data(), planeBytes, at);
+      this->TransferChecked(plane.data(), planeBytes, at, checkAt);
       if (this->IsLoading())
       {
         backend.CopyFromHost(device, plane.data(), planeBytes);
       }
     }
-    m_At += volumeBytes;
+    m_At += volumeBytes + std::uint64_t(domain.z) * sizeof(std::uint64_t);
+  }
+  if (this->IsLoading())
+  {
+    this->RequireRead();
   }
 }
 
@@ -177,8 +199,10 @@ StateArchive::Close()
     {
       this->Fail("the file is too long");
     }
+    this->RequireRead();
+    return;
   }
-  else if (m_Error.empty() && fsync(m_File) != 0)
+  if (m_Error.empty() && fsync(m_File) != 0)
   {
     this->Fail(std::strerror(errno));
   }

@@ -38,8 +38,11 @@ public:
 /** A file that state is written to, or read from, by the same sequence of calls on all ranks: what an object exchanges
  * in one order is what it gets back. Numbers are stored as they are in memory. The first rank writes what all have
  * alike; volumes lie in the file as a whole, and each rank writes and reads the planes that it owns in their place. So
- * the file is the same for any number of ranks, and another number of them can read it. Throws std::runtime_error with
- * the name of the file; where one rank cannot write, all throw StateNotWritten from Close(). */
+ * the file is the same for any number of ranks, and another number of them can read it. Whatever is stored has a check
+ * beside it, and is not taken if it does not fit: a disk that is failing must not lead to wrong results.
+ *
+ * Throws std::runtime_error with the name of the file, on all ranks: where one cannot read, at once; where one cannot
+ * write, StateNotWritten from Close(). */
 class StateArchive
 {
 public:
@@ -78,12 +81,18 @@ public:
     this->Exchange(count);
     if (this->IsLoading())
     {
-      this->RequireLeft(count * sizeof(T));
       values.resize(std::size_t(count));
     }
-    for (T & value : values)
+    if constexpr (std::is_trivially_copyable<T>::value)
     {
-      this->Exchange(value);
+      this->ExchangeBytes(values.data(), values.size() * sizeof(T));
+    }
+    else
+    {
+      for (T & value : values)
+      {
+        this->Exchange(value);
+      }
     }
   }
 
@@ -99,18 +108,25 @@ public:
   Close();
 
 private:
+  /** What all ranks have alike, and its check. */
   void
   ExchangeBytes(void * bytes, std::size_t count);
+  /** Bytes at a place in the file, and their check at another. */
+  void
+  TransferChecked(void * bytes, std::size_t count, std::uint64_t at, std::uint64_t checkAt);
   /** Reads or writes at a place in the file. */
   void
   Transfer(void * bytes, std::size_t count, std::uint64_t at);
   void
-  RequireLeft(std::uint64_t bytes);
+  Open();
   void
   WaitForAll() const;
-  /** Throws if loading; a rank that cannot save goes on until all ranks can throw. */
+  /** Notes the first thing that goes wrong on this rank. */
   void
   Fail(const std::string & what);
+  /** Throws on all ranks if one of them cannot read. */
+  void
+  RequireRead() const;
 
   Communicator & m_Communicator;
   std::string    m_Name;
@@ -118,7 +134,7 @@ private:
   int            m_File = -1;
   std::uint64_t  m_At = 0;   ///< where the next exchange begins
   std::uint64_t  m_Size = 0; ///< of a file that is loaded
-  std::string    m_Error;    ///< the first, of saving
+  std::string    m_Error;    ///< the first
 };
 
 } // namespace ffdp
