@@ -83,7 +83,7 @@ struct RegistrationStage
   double learningRate = 0.5;
 
   // Moments
-  double searchAngle = 45; ///< degrees about each axis; 0: keep the orientation
+  double searchAngle = 45; ///< degrees about each axis; 0: keep the orientation, put centers of mass on each other
   double searchStep = 15;
 
   // Greedy, SyN

@@ -20,6 +20,8 @@
 
 #include "ffdpRegistrationTestSupport.h"
 
+#include <limits>
+
 using namespace ffdp;
 using namespace ffdp::test;
 
@@ -335,6 +337,66 @@ TEST(RegistrationStages, MomentsFindOrientationsThatAreFarAway)
   EXPECT_NEAR(planar.affine.matrix[0], -1, 0.02);
   EXPECT_NEAR(planar.affine.matrix[4], -1, 0.02);
   EXPECT_EQ(planar.affine.matrix[8], 1);
+}
+
+TEST(RegistrationStages, MomentsWithoutAnAngleKeepTheOrientation)
+{
+  const AffineMap   shift = SomeMap(0, 1, { { 9, -7, 5 } });
+  const TestImage   fixed(FixedSize, Isotropic, Compose(SomeMap(0.4, 1, {}), shift));
+  const TestImage   moving(FixedSize, Isotropic, Same);
+  RegistrationStage moments;
+  moments.kind = Kind::Moments;
+  moments.metrics.front().kind = Metric::MutualInformation;
+  moments.searchAngle = 0;
+  for (const double angle : { 0.0, 0.2 })
+  {
+    RegistrationStart start;
+    start.affine = SomeMap(angle, 1, {});
+    const auto self = MakeSelfCommunicator();
+    const auto result =
+      Register(*MakeCpuBackend(1), *self, { { fixed.Placed(), moving.Placed(), {}, {} } }, start, { moments });
+    EXPECT_TRUE(std::equal(result.affine.matrix, result.affine.matrix + 9, start.affine.matrix)) << angle;
+    // where the middle of the organ is in the fixed image, whatever the orientation
+    const std::array<double, 3> center = result.affine({ { -9, 7, -5 } });
+    EXPECT_LT(std::hypot(center[0], center[1], center[2]), 3) << angle;
+  }
+}
+
+TEST(RegistrationStages, SmallMovingImagesKeepSomeVoxels)
+{
+  const TestImage   fixed({ 128, 128, 96 }, { { 0.4, 0.4, 0.4 } }, SomeMap(0, 1, { { 1, 0, -1 } }));
+  const TestImage   moving({ 10, 10, 10 }, { { 0.4, 0.4, 0.4 } }, Same);
+  RegistrationStage rigid = LinearStage(Kind::Rigid, Metric::MutualInformation);
+  rigid.shrinkFactors = { 8, 4 };
+  EXPECT_NO_THROW(RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { rigid }));
+}
+
+TEST(RegistrationStages, RefuseNumbersThatMeanNothing)
+{
+  const double    nan = std::numeric_limits<double>::quiet_NaN();
+  TestImage       fixed(FixedSize, Isotropic, KnownWarp);
+  const TestImage moving(FixedSize, Isotropic, Same);
+  const auto      run = [&](const RegistrationStage & stage) {
+    return RunStages({ { fixed.Placed(), moving.Placed(), {}, {} } }, { stage });
+  };
+  for (const Kind kind : { Kind::Rigid, Kind::Greedy })
+  {
+    for (const double number : { 0.0, -1.0, nan })
+    {
+      RegistrationStage stage = GreedyStage();
+      stage.kind = kind;
+      stage.iterations = { 1, 1 };
+      stage.learningRate = number;
+      EXPECT_THROW(run(stage), std::invalid_argument) << number;
+      stage.learningRate = 0.5;
+      stage.metrics.front().weight = number;
+      EXPECT_THROW(run(stage), std::invalid_argument) << number;
+      stage.metrics.front().weight = 1;
+      EXPECT_NO_THROW(run(stage));
+    }
+  }
+  fixed.voxels.At(3, 4, 5) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(run(LinearStage(Kind::Rigid, Metric::MutualInformation)), std::invalid_argument);
 }
 
 TEST(RegistrationStages, SmoothingOfLevelsAndSigmasInMmMeanWhatTheySay)

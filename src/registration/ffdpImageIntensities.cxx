@@ -48,6 +48,7 @@ MeasureImage(Backend & backend, Communicator & communicator, const VolumeView<co
       { std::int64_t(all[i]), std::int64_t(all[i + 1]), float(all[i + 2]), float(all[i + 3]), all[i + 4], all[i + 5] });
   }
   const Statistics statistics = CombineStatistics(planes);
+  Require(statistics.notFinite == 0, "an image holds values that are infinite or not a number");
   Require(statistics.count > 0 && statistics.maximum > statistics.minimum,
           "an image is constant: there is nothing to align");
   return statistics;

@@ -20,6 +20,7 @@
 #include "ffdpRegistrationEstimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace ffdp
@@ -96,6 +97,19 @@ Level::Level(Backend &                        backend,
 namespace
 {
 
+void
+RequireNumbers(const RegistrationStage & stage)
+{
+  Require(stage.learningRate > 0 && std::isfinite(stage.learningRate), "a learning rate must be positive");
+  double weights = 0;
+  for (const RegistrationMetric & metric : stage.metrics)
+  {
+    Require(metric.weight >= 0 && std::isfinite(metric.weight), "the weight of a metric must not be negative");
+    weights += metric.weight;
+  }
+  Require(weights > 0, "a stage needs a metric whose weight is not 0");
+}
+
 /** Tells if the first level is far from as small as was asked for. */
 void
 NoteSmallest(const RegistrationStage &  stage,
@@ -141,6 +155,7 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
           "a stage needs as many shrink factors as numbers of iterations, and at least one");
   Require(stage.smoothingSigmas.empty() || stage.smoothingSigmas.size() == stage.shrinkFactors.size(),
           "a stage needs as many smoothing sigmas as shrink factors, or none");
+  RequireNumbers(stage);
   std::vector<PlannedLevel> levels;
   for (std::size_t i = 0; i < stage.shrinkFactors.size(); ++i)
   {

@@ -126,8 +126,10 @@ SizeForGrid(const PlacedImage & full, const AffineMap & gridToPhysical)
   const std::array<double, 3> steps = SpacingOf(Compose(gridToPhysical.Inverse(), full.indexToPhysical));
   const Extent &              size = full.voxels.domain;
   constexpr double            WorthIt = 1.4; // voxels that are a little finer do no harm; smoothing them would
-  const auto                  shrink = [](std::int64_t n, double step) {
-    return step * WorthIt < 1 ? std::max<std::int64_t>(1, std::int64_t(std::floor(double(n) * step + 1e-6))) : n;
+  constexpr std::int64_t      Least = 8;     // a small image must not become one of a voxel, which shows nothing
+  const auto                  shrink = [=](std::int64_t n, double step) {
+    const auto shrunk = std::int64_t(std::floor(double(n) * step + 1e-6));
+    return step * WorthIt < 1 ? std::max(std::min(n, Least), shrunk) : n;
   };
   return Extent{ shrink(size.x, steps[0]), shrink(size.y, steps[1]), shrink(size.z, steps[2]) };
 }

@@ -172,16 +172,25 @@ struct RotationGrid
 {
   std::vector<double> angles; ///< in degrees, about each axis
   bool                planar;
+  bool                turns; ///< otherwise images are only shifted
 
   RotationGrid(const RegistrationStage & stage, bool isPlanar)
     : angles(AnglesToTry(stage.searchAngle, stage.searchStep))
     , planar(isPlanar)
+    , turns(stage.searchAngle > 0)
   {}
 
   std::int64_t
   AlignedAxes() const
   {
-    return planar ? 2 : 4;
+    return !turns ? 0 : planar ? 2 : 4;
+  }
+
+  /** How many of the best are followed up, in a step each. */
+  int
+  Refined() const
+  {
+    return turns ? 4 : 0;
   }
 
   std::int64_t
@@ -213,8 +222,6 @@ struct RotationGrid
 class Search
 {
 public:
-  static constexpr int Refined = 4; ///< how many of the best rotations are followed up, in a step each
-
   Search(Backend & backend, const WholeLevel & images, const RegistrationStage & stage, const AffineMap & start)
     : m_Images(images)
     , m_Rotations(stage, IsPlane(images.fixed.voxels.domain))
@@ -222,6 +229,7 @@ public:
     , m_Loss(backend, *m_Self, images.pairs, stage.metrics, images.fixed.voxels.domain.z)
     , m_Moments(MeasureBoth(backend, images))
     , m_Axes(AlignPrincipalAxes(m_Moments.fixed, m_Moments.moving, m_Rotations.planar))
+    , m_Start(start)
   {
     this->Try(start);
   }
@@ -239,6 +247,10 @@ public:
     for (std::int64_t k = first; k < std::min(first + RotationsPerStep, m_Rotations.Size()); ++k)
     {
       this->Try(About(this->Rotation(k), m_Moments.fixed.center, m_Moments.moving.center));
+    }
+    if (step == trials - 1 && !std::isfinite(this->Best().value))
+    {
+      throw NothingToCompare();
     }
   }
 
@@ -258,6 +270,10 @@ private:
   AffineMap
   Rotation(std::int64_t k) const
   {
+    if (!m_Rotations.turns)
+    {
+      return m_Start;
+    }
     if (k >= m_Rotations.AlignedAxes())
     {
       return m_Rotations.ByAngles(k - m_Rotations.AlignedAxes());
@@ -273,16 +289,12 @@ private:
   {
     const Candidate candidate{ map, Evaluate(m_Loss, map, m_Images.Warp()) };
     m_Best.insert(std::upper_bound(m_Best.begin(), m_Best.end(), candidate, IsBetter), candidate);
-    m_Best.resize(std::min(m_Best.size(), std::size_t(Refined)));
+    m_Best.resize(std::min(m_Best.size(), std::size_t(std::max(1, m_Rotations.Refined()))));
   }
 
   void
   Refine(Candidate & candidate)
   {
-    if (!std::isfinite(this->Best().value))
-    {
-      throw NothingToCompare();
-    }
     LinearOptimizer optimizer(RegistrationStage::Kind::Rigid, m_Images.fixed, candidate.map, m_Rotations.planar);
     try
     {
@@ -316,6 +328,7 @@ private:
   Loss                               m_Loss;
   MomentsOfBoth                      m_Moments;
   std::vector<std::array<double, 9>> m_Axes;
+  AffineMap                          m_Start;
   std::vector<Candidate>             m_Best; ///< the best first, until they are refined
 };
 
@@ -372,7 +385,9 @@ PlanSearch(const RegistrationStage & stage, const Extent & fixedSize)
   constexpr double   VoxelsAcross = 32; // of the coarse images that are compared
   const double       longest = double(std::max({ fixedSize.x, fixedSize.y, fixedSize.z }));
   const RotationGrid rotations(stage, IsPlane(fixedSize));
-  return { LevelSize(fixedSize, std::max(1.0, longest / VoxelsAcross), 8), rotations.Trials() + Search::Refined, {} };
+  return { LevelSize(fixedSize, std::max(1.0, longest / VoxelsAcross), 8),
+           rotations.Trials() + rotations.Refined(),
+           {} };
 }
 
 AffineMap
