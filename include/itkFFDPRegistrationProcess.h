@@ -26,6 +26,7 @@
 #include "itkProcessObject.h"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -213,9 +214,10 @@ protected:
   void
   GatherPlanes(const double * own, double * whole, std::int64_t planes, std::int64_t planeValues) const;
 
-  /** Throws on all ranks what the first of them that has a complaint says; an empty one is none. */
+  /** Does what a rank does by itself. Where one of them fails all throw: that rank what went wrong, the others an
+   * ExceptionObject that names it. */
   void
-  RequireAllRanks(const std::string & complaint) const;
+  DoOnAllRanks(const std::function<void()> & work) const;
 
   /** Throws unless the corners of both grids are in the same places, up to a tenth of a voxel. */
   void
@@ -225,6 +227,11 @@ protected:
                  const std::string &       otherName) const;
 
 private:
+  /** Throws if another rank tells that it has failed. */
+  void
+  HearOtherRanks() const;
+  void
+  TellOtherRanks(const std::exception & failure) const;
   StageListType
   FindStages(std::size_t pairs, const ffdp::WarpedStart * start) const;
   bool

@@ -149,7 +149,7 @@ FFDPRegistrationProcess::Update()
     if (othersWait && !outer)
     {
       this->ResetPipeline(); // after a failure upstream ITK would not run the next Update(), and the others would wait
-      ffdp::GatherTexts(this->GetRanks(), Describe(error));
+      this->TellOtherRanks(error);
     }
     throw;
   }
@@ -164,9 +164,30 @@ FFDPRegistrationProcess::GetOwnedPlanes(std::int64_t planes) const
 }
 
 void
-FFDPRegistrationProcess::RequireAllRanks(const std::string & complaint) const
+FFDPRegistrationProcess::DoOnAllRanks(const std::function<void()> & work) const
 {
-  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), complaint);
+  try
+  {
+    work();
+  }
+  catch (const std::exception & error)
+  {
+    this->TellOtherRanks(error);
+    throw;
+  }
+  this->HearOtherRanks();
+}
+
+void
+FFDPRegistrationProcess::TellOtherRanks(const std::exception & failure) const
+{
+  ffdp::GatherTexts(this->GetRanks(), Describe(failure));
+}
+
+void
+FFDPRegistrationProcess::HearOtherRanks() const
+{
+  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), "");
   for (std::size_t rank = 0; rank < complaints.size(); ++rank)
   {
     if (!complaints[rank].empty())
@@ -180,7 +201,7 @@ void
 FFDPRegistrationProcess::MeetOtherRanks(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start)
 {
   m_OthersWait = false;
-  this->RequireAllRanks("");
+  this->HearOtherRanks();
   const auto problems = ffdp::GatherLists(
     this->GetRanks(),
     Characterize(pairs, start, this->FindStages(pairs.size(), start), !m_CheckpointDirectory.empty()));
