@@ -236,6 +236,10 @@ private:
   FindStages(std::size_t pairs, const ffdp::WarpedStart * start) const;
   bool
   Observe(const ffdp::RegistrationProgress & progress);
+  bool
+  HasObserverFailedOnAnyRank() const;
+  void
+  ThrowWhatObserverThrew();
   void
   Forget();
   void

@@ -335,6 +335,23 @@ FFDPRegistrationProcess::Observe(const ffdp::RegistrationProgress & progress)
   return !this->GetAbortGenerateData();
 }
 
+bool
+FFDPRegistrationProcess::HasObserverFailedOnAnyRank() const
+{
+  double failed = m_ObserverError ? 1 : 0;
+  this->GetRanks().Maximum(&failed, 1);
+  return failed > 0;
+}
+
+void
+FFDPRegistrationProcess::ThrowWhatObserverThrew()
+{
+  if (m_ObserverError)
+  {
+    std::rethrow_exception(std::exchange(m_ObserverError, nullptr));
+  }
+}
+
 void
 FFDPRegistrationProcess::Forget()
 {
@@ -412,16 +429,17 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
       stages,
       [this](const ffdp::RegistrationProgress & progress) { return this->Observe(progress); },
       checkpoint);
+    if (this->HasObserverFailedOnAnyRank()) // in the last event, after which nothing is left to stop
+    {
+      throw ffdp::RegistrationAborted();
+    }
     this->Keep(result);
     this->NoteUnusedPairs(stages, pairs.size());
     return result;
   }
   catch (const ffdp::RegistrationAborted &)
   {
-    if (m_ObserverError)
-    {
-      std::rethrow_exception(std::exchange(m_ObserverError, nullptr));
-    }
+    this->ThrowWhatObserverThrew();
     ProcessAborted aborted(__FILE__, __LINE__);
     aborted.SetDescription(std::string(this->GetNameOfClass()) + ": AbortGenerateData was set" +
                            (this->GetAbortGenerateData() ? "" : " on another rank, or an observer failed there"));
@@ -434,6 +452,7 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
   }
   catch (const std::exception & error)
   {
+    this->ThrowWhatObserverThrew(); // that the run was stopped for it and its state could not be saved came after
     itkExceptionMacro("Cannot register: " << error.what());
   }
 }

@@ -36,11 +36,11 @@ using Kind = ffdp::RegistrationStage::Kind;
 
 template <typename TMethod, typename TFunction>
 void
-ObserveIterations(TMethod * method, const TFunction & function)
+Observe(TMethod * method, const itk::EventObject & event, const TFunction & function)
 {
   const auto command = itk::FunctionCommand::New();
   command->SetCallback([function](const itk::EventObject &) { function(); });
-  method->AddObserver(itk::IterationEvent(), command);
+  method->AddObserver(event, command);
 }
 
 /** Whether this rank, a thread or a process, has no memory left for fields. */
@@ -144,7 +144,7 @@ TEST(GridParallelRanksErrors, OneRankThatAbortsStopsAll)
     ours.method->AddStage(FewIterations(Kind::Greedy));
     int  iterations = 0;
     bool stop = communicator.Rank() == communicator.Size() - 1;
-    ObserveIterations(ours.method.GetPointer(), [&] {
+    Observe(ours.method.GetPointer(), itk::IterationEvent(), [&] {
       if (++iterations == 4 && stop)
       {
         ours.method->AbortGenerateDataOn();
@@ -168,7 +168,7 @@ TEST(GridParallelRanksErrors, AnObserverThatThrowsStopsAll)
   OnRanks([&](ffdp::Communicator & communicator) {
     RankPair<3> ours(&communicator);
     ours.method->AddStage(FewIterations(Kind::Greedy));
-    ObserveIterations(ours.method.GetPointer(), [&] {
+    Observe(ours.method.GetPointer(), itk::IterationEvent(), [&] {
       if (communicator.Rank() == 0)
       {
         throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
@@ -182,6 +182,33 @@ TEST(GridParallelRanksErrors, AnObserverThatThrowsStopsAll)
     {
       EXPECT_THROW(ours.method->Update(), itk::ProcessAborted);
     }
+  });
+}
+
+TEST(GridParallelRanksErrors, AnObserverThatThrowsAtTheEndStopsAll)
+{
+  OnRanks([&](ffdp::Communicator & communicator) {
+    RankPair<3> ours(&communicator);
+    ours.method->AddStage(FewIterations(Kind::Greedy));
+    const bool isFirst = communicator.Rank() == 0;
+    bool       fails = isFirst;
+    Observe(ours.method.GetPointer(), itk::ProgressEvent(), [&] {
+      if (fails && ours.method->GetProgress() == 1)
+      {
+        throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
+      }
+    });
+    if (isFirst)
+    {
+      EXPECT_THROW(ours.method->Update(), itk::RangeError);
+    }
+    else
+    {
+      EXPECT_THROW(ours.method->Update(), itk::ProcessAborted);
+    }
+    EXPECT_EQ(ours.method->GetForwardField(), nullptr);
+    fails = false;
+    EXPECT_EQ(ErrorOf(ours.method.GetPointer()), "");
   });
 }
 
