@@ -104,10 +104,19 @@ public:
     return m_Communicator;
   }
 
-  /** All ranks make this call. Where one of them fails before it can begin, by an input that it cannot read or use, all
-   * throw: that rank what went wrong, the others an ExceptionObject that names it. */
+  /** All ranks make this call, and all run if one of them has something new. Where one of them fails before it can
+   * begin, by an input that it cannot read or use, all throw: that rank what went wrong, the others an ExceptionObject
+   * that names it. To update an output, or a filter downstream, does not ask other ranks whether they have something
+   * new: it is for one rank alone, after this call. */
   void
   Update() override;
+
+  /** The same: transforms have no regions. */
+  void
+  UpdateLargestPossibleRegion() override
+  {
+    this->Update();
+  }
 
   /** Of the warp x + u(x): smallest determinant of its Jacobian, and the number of voxels where it is not positive. */
   itkGetConstMacro(SmallestJacobian, double);
@@ -227,6 +236,11 @@ protected:
                  const std::string &       otherName) const;
 
 private:
+  /** Whether ITK would run, because something is newer than the outputs. */
+  bool
+  HasSomethingNew();
+  void
+  RunIfAnyRankHasSomethingNew();
   /** Throws if another rank tells that it has failed. */
   void
   HearOtherRanks() const;

@@ -141,6 +141,10 @@ FFDPRegistrationProcess::Update()
   const bool outer = std::exchange(m_OthersWait, true);
   try
   {
+    if (!m_Updating) // otherwise an observer calls, and ITK does nothing
+    {
+      this->RunIfAnyRankHasSomethingNew();
+    }
     Superclass::Update();
   }
   catch (const std::exception & error)
@@ -154,6 +158,34 @@ FFDPRegistrationProcess::Update()
     throw;
   }
   m_OthersWait = outer;
+}
+
+bool
+FFDPRegistrationProcess::HasSomethingNew()
+{
+  try
+  {
+    this->UpdateOutputInformation();
+  }
+  catch (const std::exception &) // comes again when ITK runs, and is told to the others there
+  {
+    this->ResetPipeline();
+    return true;
+  }
+  const DataObject * const output = this->GetPrimaryOutput();
+  return output->GetUpdateMTime() < output->GetPipelineMTime() || output->GetDataReleased();
+}
+
+void
+FFDPRegistrationProcess::RunIfAnyRankHasSomethingNew()
+{
+  const bool hasNew = this->HasSomethingNew();
+  double     anyHasNew = hasNew ? 1 : 0;
+  this->GetRanks().Maximum(&anyHasNew, 1);
+  if (anyHasNew > 0 && !hasNew)
+  {
+    this->Modified();
+  }
 }
 
 ffdp::PlaneRange
