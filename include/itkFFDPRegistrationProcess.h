@@ -118,6 +118,10 @@ public:
     this->Update();
   }
 
+  /** Forgets the figures of the run before. */
+  void
+  PrepareOutputs() override;
+
   /** Of the warp x + u(x): smallest determinant of its Jacobian, and the number of voxels where it is not positive. */
   itkGetConstMacro(SmallestJacobian, double);
   itkGetConstMacro(NumberOfFolds, SizeValueType);

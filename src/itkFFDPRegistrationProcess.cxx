@@ -170,6 +170,7 @@ FFDPRegistrationProcess::HasSomethingNew()
   catch (const std::exception &) // comes again when ITK runs, and is told to the others there
   {
     this->ResetPipeline();
+    this->PrepareOutputs(); // the others, which run, lose theirs
     return true;
   }
   const DataObject * const output = this->GetPrimaryOutput();
@@ -186,6 +187,13 @@ FFDPRegistrationProcess::RunIfAnyRankHasSomethingNew()
   {
     this->Modified();
   }
+}
+
+void
+FFDPRegistrationProcess::PrepareOutputs()
+{
+  Superclass::PrepareOutputs();
+  this->Forget();
 }
 
 ffdp::PlaneRange
@@ -428,7 +436,6 @@ FFDPRegistrationProcess::NoteUnusedPairs(const StageListType & stages, std::size
 ffdp::RegistrationResult
 FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start)
 {
-  this->Forget();
   ffdp::RegistrationStart where;
   if (start)
   {

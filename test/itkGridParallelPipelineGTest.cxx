@@ -178,6 +178,27 @@ TEST(GridParallelPipeline, WhatAnObserverThrowsComesThroughWhenTheStateCannotBeS
   EXPECT_THROW(pair.method->Update(), itk::RangeError);
 }
 
+TEST(GridParallelPipeline, AFailedRunHasNothingOfTheRunBefore)
+{
+  auto       pair = QuickPair();
+  auto *     method = pair.method.GetPointer();
+  const auto expectNothingAfterFailure = [&](const Slice * moving) {
+    method->SetMovingImage(pair.moving);
+    method->Update();
+    EXPECT_EQ(method->GetLevelReports().size(), 2u);
+    EXPECT_LT(method->GetSmallestJacobian(), 1);
+    method->SetMovingImage(moving);
+    EXPECT_THROW(method->Update(), itk::ExceptionObject);
+    EXPECT_EQ(method->GetTransform(), nullptr);
+    EXPECT_EQ(method->GetForwardField(), nullptr);
+    EXPECT_TRUE(method->GetLevelReports().empty());
+    EXPECT_EQ(method->GetSmallestJacobian(), 1);
+    EXPECT_EQ(method->GetCurrentIteration(), 0u);
+  };
+  expectNothingAfterFailure(Paint<Slice>(Small, [](const Place &) { return 7; })); // found when all is read
+  expectNothingAfterFailure(nullptr);                                              // found before
+}
+
 TEST(GridParallelPipeline, RunsOnceUntilSomethingChanges)
 {
   auto   pair = QuickPair();
