@@ -47,9 +47,11 @@ MakeFigure(const SlicePlane &  plane,
            const std::string & caption,
            const std::string & drawing = "")
 {
-  std::string figure = "<figure><div class=\"slice\" style=\"aspect-ratio:" + Print("%.4f", plane.aspect) +
-                       "\"><img alt=\"" + EscapeHtml(plane.title + ": " + description) + "\" src=\"" +
-                       MakeDataUrl(picture) + "\"/>" + drawing;
+  constexpr double LargestHeight = 560; // pixels of the page
+  std::string      figure = "<figure><div class=\"slice\" style=\"aspect-ratio:" + Print("%.4f", plane.aspect) +
+                       ";max-width:" + Print("%.0fpx", LargestHeight * plane.aspect) + "\"><img alt=\"" +
+                       EscapeHtml(plane.title + ": " + description) + "\" src=\"" + MakeDataUrl(picture) + "\"/>" +
+                       drawing;
   const std::pair<const char *, const std::string &> letters[] = {
     { "left", plane.left }, { "right", plane.right }, { "top", plane.top }, { "bottom", plane.bottom }
   };

@@ -89,11 +89,11 @@ PaintCheckerboard(const SlicePlane & plane,
                   const Slice &      moving,
                   const Window &     movingWindow)
 {
-  constexpr double Tiles = 8; // along the width; tiles are squares in mm
-  const double     rowTiles = Tiles / plane.aspect;
+  constexpr double Tiles = 10; // along the longer side; they are squares
+  const double     columnTiles = plane.SquaresAcross(Tiles), rowTiles = columnTiles / plane.aspect;
   return Paint(plane, [&](std::size_t i) {
     const int    row = int(i) / plane.width, column = int(i) % plane.width;
-    const bool   odd = (int(Tiles * column / plane.width) + int(rowTiles * row / plane.height)) % 2 != 0;
+    const bool   odd = (int(columnTiles * column / plane.width) + int(rowTiles * row / plane.height)) % 2 != 0;
     const double level = odd ? movingWindow(moving[i]) : fixedWindow(fixed[i]);
     return Color{ level, level, level };
   });

@@ -27,7 +27,8 @@
 namespace
 {
 
-constexpr int LargestPicture = 400; // pixels
+constexpr int    LargestPicture = 400; // pixels
+constexpr double LargestAspect = 20;
 
 using Triple = std::array<int, 3>;
 
@@ -152,8 +153,9 @@ FitPicture(SlicePlane & plane, const FloatImage * image)
   plane.height = std::max(1, int(double(rows) / shrink));
   plane.voxelsPerColumn = double(columns) / plane.width;
   plane.voxelsPerRow = double(rows) / plane.height;
-  plane.aspect = double(columns) * image->GetSpacing()[static_cast<unsigned int>(plane.across)] /
-                 (double(rows) * image->GetSpacing()[static_cast<unsigned int>(plane.down)]);
+  const double aspect = double(columns) * image->GetSpacing()[static_cast<unsigned int>(plane.across)] /
+                        (double(rows) * image->GetSpacing()[static_cast<unsigned int>(plane.down)]);
+  plane.aspect = std::min(LargestAspect, std::max(1 / LargestAspect, aspect));
 }
 
 /** The plane that is perpendicular to an axis of the grid. */
@@ -186,6 +188,12 @@ LookAlong(int normal, const FloatImage * image, const Triple & patientAxes)
 }
 
 } // namespace
+
+double
+SlicePlane::SquaresAcross(double count) const
+{
+  return count * std::min(1.0, aspect);
+}
 
 std::array<std::int64_t, 3>
 SlicePlane::VoxelAt(int column, int row) const
@@ -221,6 +229,13 @@ ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator)
       const auto normal = std::find(patientAxes.begin(), patientAxes.end(), patientAxis) - patientAxes.begin();
       planes.push_back(LookAlong(int(normal), fixed, patientAxes));
     }
+  }
+  const auto isLine = [&](const SlicePlane & plane) {
+    return SizeAlong(size, plane.across) == 1 || SizeAlong(size, plane.down) == 1;
+  };
+  if (!std::all_of(planes.begin(), planes.end(), isLine)) // of an image that is a line there is nothing else
+  {
+    planes.erase(std::remove_if(planes.begin(), planes.end(), isLine), planes.end());
   }
   for (SlicePlane & plane : planes)
   {

@@ -146,6 +146,52 @@ TEST(Report, ShowsFlatImagesAndLinearTransforms)
   EXPECT_EQ(page.find("Deformation"), std::string::npos);
 }
 
+TEST(Report, LeavesOutPlanesThatAreLines)
+{
+  const auto self = ffdp::MakeSelfCommunicator();
+  const auto planesOf = [&](unsigned int x, unsigned int y, unsigned int z) {
+    auto            image = Image::New();
+    Image::SizeType size = { { x, y, z } };
+    image->SetRegions(size);
+    image->Allocate(true);
+    return ChoosePlanes(image, *self);
+  };
+  ASSERT_EQ(planesOf(1, 30, 40).size(), 1u);
+  EXPECT_EQ(planesOf(1, 30, 40).front().title, "Sagittal");
+  ASSERT_EQ(planesOf(30, 1, 40).size(), 1u);
+  EXPECT_EQ(planesOf(30, 1, 40).front().title, "Coronal");
+  EXPECT_EQ(planesOf(2, 30, 40).size(), 3u);
+  EXPECT_EQ(planesOf(1, 40, 1).size(), 1u); // there is nothing else to show
+  EXPECT_EQ(planesOf(1, 1, 40).size(), 3u);
+}
+
+TEST(Report, IsOfAModestHeightForLongImages)
+{
+  const Folder folder("long");
+  for (const double shift : { 0.0, 1.5 })
+  {
+    auto            image = Image::New();
+    Image::SizeType size = { { 4, 4, 500 } };
+    image->SetRegions(size);
+    image->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<Image> voxel(image, image->GetBufferedRegion()); !voxel.IsAtEnd(); ++voxel)
+    {
+      const double z = double(voxel.GetIndex()[2]) - shift;
+      voxel.Set(float(50 * std::sin(z / 9) + 20 * std::sin(z / 23) + double(voxel.GetIndex()[0])));
+    }
+    Write(image, folder / (shift == 0 ? "a.mha" : "b.mha"));
+  }
+  ASSERT_EQ(RunProgram(folder,
+                       "register -f " + (folder / "a.mha") + " -m " + (folder / "b.mha") + " -o " + (folder / "out_") +
+                         " -p fast")
+              .code,
+            0);
+  const std::string page = ReadText(folder / "out_report.html");
+  EXPECT_EQ(CountOf(page, "aspect-ratio:0.0500;max-width:28px"), 2u * 12); // of 560 pixels height
+  EXPECT_EQ(CountOf(page, "aspect-ratio:1.0000;max-width:560px"), 12u);
+  EXPECT_LT(page.size(), 1000000u);
+}
+
 TEST(Report, PicturesAreReadAsTheyWerePainted)
 {
   const Folder folder("png");
