@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace
 {
@@ -47,7 +48,11 @@ ChooseWindow(const std::vector<Slice> & slices)
   Slice all;
   for (const Slice & slice : slices)
   {
-    all.insert(all.end(), slice.begin(), slice.end());
+    std::copy_if(slice.begin(), slice.end(), std::back_inserter(all), [](float value) { return !std::isnan(value); });
+  }
+  if (all.empty())
+  {
+    return Window();
   }
   const auto quantile = [&](double share) {
     const auto place = all.begin() + std::ptrdiff_t(share * double(all.size() - 1));
@@ -78,7 +83,7 @@ PaintOverlay(const SlicePlane & plane,
 {
   return Paint(plane, [&](std::size_t i) {
     const double movingLevel = movingWindow(moving[i]);
-    return Color{ movingLevel, fixedWindow(fixed[i]), movingLevel };
+    return std::isnan(moving[i]) ? Color() : Color{ movingLevel, fixedWindow(fixed[i]), movingLevel };
   });
 }
 

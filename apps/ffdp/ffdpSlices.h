@@ -58,7 +58,7 @@ ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator);
 std::string
 NameOrientation(const FloatImage * image);
 
-/** Values of the pixels of a plane, row by row. */
+/** Values of the pixels of a plane, row by row; not a number where there is none. */
 using Slice = std::vector<float>;
 
 /** The components of a warp; empty slices mean that there is none. */
@@ -70,7 +70,7 @@ CutSlice(const FloatImage * fixed, const SlicePlane & plane, ffdp::Communicator 
 WarpSlice
 CutSlice(const ffdp::WarpView<const float> & warp, const SlicePlane & plane, ffdp::Communicator & communicator);
 
-/** The moving image seen through x -> map(x + warp(x)); 0 outside. */
+/** The moving image seen through x -> map(x + warp(x)); it has no values outside. */
 Slice
 CutSlice(const FloatImage *      moving,
          const FloatImage *      fixed,

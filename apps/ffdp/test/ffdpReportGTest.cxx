@@ -15,8 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpPicture.h"
-#include "ffdpSlices.h"
+#include "ffdpReportPictures.h"
 
 #include "ffdpProgramTestSupport.h"
 
@@ -269,5 +268,26 @@ TEST(Report, SlicesAreTurnedAsOneLooksAtPatients)
   const auto warpView = ffdp::WarpView<const float>::Planar(warp.data(), ffdp::Extent{ 4, 5, 6 });
   const auto moved = CutSlice(image, image, axial, ffdp::AffineMap(), CutSlice(warpView, axial, *self), *self);
   EXPECT_EQ(moved[0], CutSlice(image, axial, *self)[0] - 20);
-  EXPECT_EQ(moved.back(), 0); // outside
+  EXPECT_TRUE(std::isnan(moved.back())); // outside
+}
+
+/** A CT, where 0 is much brighter than air. */
+TEST(Report, WhatIsOutsideIsDarkAndDoesNotCount)
+{
+  SlicePlane plane;
+  plane.width = 5;
+  plane.height = 1;
+  const float  none = std::numeric_limits<float>::quiet_NaN();
+  const Slice  fixed{ -1000, 40, 40, -1000, 40 }, moving{ -1000, 40, none, none, 20 };
+  const Window window = ChooseWindow({ moving, { none } });
+  EXPECT_EQ(window.low, -1000);
+  EXPECT_EQ(window.high, 20); // nearly the brightest of three
+  const Picture gray = PaintGray(plane, moving, window);
+  EXPECT_EQ(int(gray.pixels[3 * 1]), 255);
+  EXPECT_EQ(int(gray.pixels[3 * 2]), 0);
+  const Picture overlay = PaintOverlay(plane, fixed, window, moving, window);
+  EXPECT_EQ(int(overlay.pixels[3 * 1]), 255);
+  EXPECT_EQ(int(overlay.pixels[3 * 2]), 0);
+  EXPECT_EQ(int(overlay.pixels[3 * 2 + 1]), 0); // the fixed image is not compared to anything there
+  EXPECT_EQ(ChooseWindow({ { none } })(none), 0);
 }
