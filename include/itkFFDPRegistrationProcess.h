@@ -26,6 +26,7 @@
 #include "itkProcessObject.h"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -103,10 +104,23 @@ public:
     return m_Communicator;
   }
 
-  /** All ranks make this call. Where one of them fails before it can begin, by an input that it cannot read or use, all
-   * throw: that rank what went wrong, the others an ExceptionObject that names it. */
+  /** All ranks make this call, and all run if one of them has something new. Where one of them fails before it can
+   * begin, by an input that it cannot read or use, all throw: that rank what went wrong, the others an ExceptionObject
+   * that names it. To update an output, or a filter downstream, does not ask other ranks whether they have something
+   * new: it is for one rank alone, after this call. */
   void
   Update() override;
+
+  /** The same: transforms have no regions. */
+  void
+  UpdateLargestPossibleRegion() override
+  {
+    this->Update();
+  }
+
+  /** Forgets the figures of the run before. */
+  void
+  PrepareOutputs() override;
 
   /** Of the warp x + u(x): smallest determinant of its Jacobian, and the number of voxels where it is not positive. */
   itkGetConstMacro(SmallestJacobian, double);
@@ -213,9 +227,10 @@ protected:
   void
   GatherPlanes(const double * own, double * whole, std::int64_t planes, std::int64_t planeValues) const;
 
-  /** Throws on all ranks what the first of them that has a complaint says; an empty one is none. */
+  /** Does what a rank does by itself. Where one of them fails all throw: that rank what went wrong, the others an
+   * ExceptionObject that names it. */
   void
-  RequireAllRanks(const std::string & complaint) const;
+  DoOnAllRanks(const std::function<void()> & work) const;
 
   /** Throws unless the corners of both grids are in the same places, up to a tenth of a voxel. */
   void
@@ -225,10 +240,24 @@ protected:
                  const std::string &       otherName) const;
 
 private:
+  /** Whether ITK would run, because something is newer than the outputs. */
+  bool
+  HasSomethingNew();
+  void
+  RunIfAnyRankHasSomethingNew();
+  /** Throws if another rank tells that it has failed. */
+  void
+  HearOtherRanks() const;
+  void
+  TellOtherRanks(const std::exception & failure) const;
   StageListType
   FindStages(std::size_t pairs, const ffdp::WarpedStart * start) const;
   bool
   Observe(const ffdp::RegistrationProgress & progress);
+  bool
+  HasObserverFailedOnAnyRank() const;
+  void
+  ThrowWhatObserverThrew();
   void
   Forget();
   void

@@ -250,15 +250,20 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Gene
     this->RequireUsable(pairs);
     result = this->RunStages(pairs, hasStart ? &start : nullptr);
   }
-  m_LinearTransform = Self::MakeLinear(result.affine);
-  m_InverseLinearTransform = Self::MakeLinear(result.affine.Inverse());
   if (result.hasWarp)
   {
     // at index 0: the parameters of a field transform have no place for another
     m_FieldRegion = RegionType(this->GetFixedImage()->GetLargestPossibleRegion().GetSize());
-    m_ForwardField = this->MakeField(result.warp);
-    m_InverseField = this->MakeField(result.inverseWarp);
+    typename FieldType::Pointer fields[2];
+    this->DoOnAllRanks([&] {
+      fields[0] = this->MakeField(result.warp);
+      fields[1] = this->MakeField(result.inverseWarp);
+    });
+    m_ForwardField = fields[0];
+    m_InverseField = fields[1];
   }
+  m_LinearTransform = Self::MakeLinear(result.affine);
+  m_InverseLinearTransform = Self::MakeLinear(result.affine.Inverse());
   if (!result.hasWarp || this->GetRanks().Size() == 1)
   {
     this->MakeTransforms(m_ForwardField, m_InverseField);
@@ -285,29 +290,22 @@ GridParallelImageRegistrationMethod<TFixedImage, TMovingImage, TMaskImage>::Gath
   const bool                  wanted = rank == AllRanks || rank == ranks.Rank();
   const ffdp::Extent          size = FFDPExtentOf(m_FieldRegion);
   typename FieldType::Pointer fields[2];
-  std::string                 complaint;
-  if (m_ForwardField->GetBufferedRegion() !=
-      FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, this->GetOwnedPlanes(size.z)))
-  {
-    complaint = "the communicator is another one than during Update()";
-  }
-  else if (ranks.Size() == 1)
-  {
-    return;
-  }
-  else if (wanted)
-  {
-    try
+  this->DoOnAllRanks([&] {
+    if (m_ForwardField->GetBufferedRegion() !=
+        FFDPOwnedPlanesDetail::RegionOfPlanes(m_FieldRegion, this->GetOwnedPlanes(size.z)))
+    {
+      itkExceptionMacro("The communicator is another one than during Update()");
+    }
+    if (wanted && ranks.Size() > 1)
     {
       fields[0] = this->AllocateWholeField();
       fields[1] = this->AllocateWholeField();
     }
-    catch (const std::exception &)
-    {
-      complaint = "there is not enough memory for whole displacement fields";
-    }
+  });
+  if (ranks.Size() == 1)
+  {
+    return; // they are complete
   }
-  this->RequireAllRanks(complaint);
   for (int i = 0; i < 2; ++i)
   {
     const FieldType * const own = i == 0 ? m_ForwardField : m_InverseField;

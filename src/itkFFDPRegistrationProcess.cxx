@@ -141,6 +141,10 @@ FFDPRegistrationProcess::Update()
   const bool outer = std::exchange(m_OthersWait, true);
   try
   {
+    if (!m_Updating) // otherwise an observer calls, and ITK does nothing
+    {
+      this->RunIfAnyRankHasSomethingNew();
+    }
     Superclass::Update();
   }
   catch (const std::exception & error)
@@ -149,11 +153,47 @@ FFDPRegistrationProcess::Update()
     if (othersWait && !outer)
     {
       this->ResetPipeline(); // after a failure upstream ITK would not run the next Update(), and the others would wait
-      ffdp::GatherTexts(this->GetRanks(), Describe(error));
+      this->TellOtherRanks(error);
     }
     throw;
   }
   m_OthersWait = outer;
+}
+
+bool
+FFDPRegistrationProcess::HasSomethingNew()
+{
+  try
+  {
+    this->UpdateOutputInformation();
+  }
+  catch (const std::exception &) // comes again when ITK runs, and is told to the others there
+  {
+    this->ResetPipeline();
+    this->PrepareOutputs(); // the others, which run, lose theirs
+    return true;
+  }
+  const DataObject * const output = this->GetPrimaryOutput();
+  return output->GetUpdateMTime() < output->GetPipelineMTime() || output->GetDataReleased();
+}
+
+void
+FFDPRegistrationProcess::RunIfAnyRankHasSomethingNew()
+{
+  const bool hasNew = this->HasSomethingNew();
+  double     anyHasNew = hasNew ? 1 : 0;
+  this->GetRanks().Maximum(&anyHasNew, 1);
+  if (anyHasNew > 0 && !hasNew)
+  {
+    this->Modified();
+  }
+}
+
+void
+FFDPRegistrationProcess::PrepareOutputs()
+{
+  Superclass::PrepareOutputs();
+  this->Forget();
 }
 
 ffdp::PlaneRange
@@ -164,9 +204,30 @@ FFDPRegistrationProcess::GetOwnedPlanes(std::int64_t planes) const
 }
 
 void
-FFDPRegistrationProcess::RequireAllRanks(const std::string & complaint) const
+FFDPRegistrationProcess::DoOnAllRanks(const std::function<void()> & work) const
 {
-  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), complaint);
+  try
+  {
+    work();
+  }
+  catch (const std::exception & error)
+  {
+    this->TellOtherRanks(error);
+    throw;
+  }
+  this->HearOtherRanks();
+}
+
+void
+FFDPRegistrationProcess::TellOtherRanks(const std::exception & failure) const
+{
+  ffdp::GatherTexts(this->GetRanks(), Describe(failure));
+}
+
+void
+FFDPRegistrationProcess::HearOtherRanks() const
+{
+  const std::vector<std::string> complaints = ffdp::GatherTexts(this->GetRanks(), "");
   for (std::size_t rank = 0; rank < complaints.size(); ++rank)
   {
     if (!complaints[rank].empty())
@@ -180,7 +241,7 @@ void
 FFDPRegistrationProcess::MeetOtherRanks(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start)
 {
   m_OthersWait = false;
-  this->RequireAllRanks("");
+  this->HearOtherRanks();
   const auto problems = ffdp::GatherLists(
     this->GetRanks(),
     Characterize(pairs, start, this->FindStages(pairs.size(), start), !m_CheckpointDirectory.empty()));
@@ -314,6 +375,23 @@ FFDPRegistrationProcess::Observe(const ffdp::RegistrationProgress & progress)
   return !this->GetAbortGenerateData();
 }
 
+bool
+FFDPRegistrationProcess::HasObserverFailedOnAnyRank() const
+{
+  double failed = m_ObserverError ? 1 : 0;
+  this->GetRanks().Maximum(&failed, 1);
+  return failed > 0;
+}
+
+void
+FFDPRegistrationProcess::ThrowWhatObserverThrew()
+{
+  if (m_ObserverError)
+  {
+    std::rethrow_exception(std::exchange(m_ObserverError, nullptr));
+  }
+}
+
 void
 FFDPRegistrationProcess::Forget()
 {
@@ -358,7 +436,6 @@ FFDPRegistrationProcess::NoteUnusedPairs(const StageListType & stages, std::size
 ffdp::RegistrationResult
 FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, const ffdp::WarpedStart * start)
 {
-  this->Forget();
   ffdp::RegistrationStart where;
   if (start)
   {
@@ -391,16 +468,17 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
       stages,
       [this](const ffdp::RegistrationProgress & progress) { return this->Observe(progress); },
       checkpoint);
+    if (this->HasObserverFailedOnAnyRank()) // in the last event, after which nothing is left to stop
+    {
+      throw ffdp::RegistrationAborted();
+    }
     this->Keep(result);
     this->NoteUnusedPairs(stages, pairs.size());
     return result;
   }
   catch (const ffdp::RegistrationAborted &)
   {
-    if (m_ObserverError)
-    {
-      std::rethrow_exception(std::exchange(m_ObserverError, nullptr));
-    }
+    this->ThrowWhatObserverThrew();
     ProcessAborted aborted(__FILE__, __LINE__);
     aborted.SetDescription(std::string(this->GetNameOfClass()) + ": AbortGenerateData was set" +
                            (this->GetAbortGenerateData() ? "" : " on another rank, or an observer failed there"));
@@ -413,6 +491,7 @@ FFDPRegistrationProcess::RunStages(const std::vector<ffdp::ImagePair> & pairs, c
   }
   catch (const std::exception & error)
   {
+    this->ThrowWhatObserverThrew(); // that the run was stopped for it and its state could not be saved came after
     itkExceptionMacro("Cannot register: " << error.what());
   }
 }

@@ -25,6 +25,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -145,6 +146,57 @@ TEST(GridParallelPipeline, CanBeAbortedAndRunAgain)
   Observe(method, itk::IterationEvent(), [] { throw itk::RangeError(__FILE__, __LINE__, "from an observer", ""); });
   method->Modified();
   EXPECT_THROW(method->Update(), itk::RangeError);
+}
+
+TEST(GridParallelPipeline, WhatAnObserverThrowsAtTheEndComesThrough)
+{
+  auto   pair = QuickPair();
+  auto * method = pair.method.GetPointer();
+  bool   fails = true;
+  Observe(method, itk::ProgressEvent(), [&] {
+    if (fails && method->GetProgress() == 1)
+    {
+      throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
+    }
+  });
+  EXPECT_THROW(method->Update(), itk::RangeError);
+  EXPECT_EQ(method->GetTransform(), nullptr);
+  fails = false;
+  method->Update();
+  EXPECT_NE(method->GetTransform(), nullptr);
+}
+
+TEST(GridParallelPipeline, WhatAnObserverThrowsComesThroughWhenTheStateCannotBeSaved)
+{
+  auto              pair = QuickPair();
+  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_lost_checkpoint";
+  pair.method->SetCheckpointDirectory(directory);
+  Observe(pair.method.GetPointer(), itk::IterationEvent(), [&] {
+    std::filesystem::remove_all(directory);
+    throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
+  });
+  EXPECT_THROW(pair.method->Update(), itk::RangeError);
+}
+
+TEST(GridParallelPipeline, AFailedRunHasNothingOfTheRunBefore)
+{
+  auto       pair = QuickPair();
+  auto *     method = pair.method.GetPointer();
+  const auto expectNothingAfterFailure = [&](const Slice * moving) {
+    method->SetMovingImage(pair.moving);
+    method->Update();
+    EXPECT_EQ(method->GetLevelReports().size(), 2u);
+    EXPECT_LT(method->GetSmallestJacobian(), 1);
+    method->SetMovingImage(moving);
+    EXPECT_THROW(method->Update(), itk::ExceptionObject);
+    EXPECT_EQ(method->GetTransform(), nullptr);
+    EXPECT_EQ(method->GetForwardField(), nullptr);
+    EXPECT_TRUE(method->GetLevelReports().empty());
+    EXPECT_EQ(method->GetSmallestJacobian(), 1);
+    EXPECT_EQ(method->GetCurrentIteration(), 0u);
+  };
+  expectNothingAfterFailure(Paint<Slice>(Small, [](const Place &) { return 7; })); // found when all is read
+  expectNothingAfterFailure(nullptr);                                              // found before
 }
 
 TEST(GridParallelPipeline, RunsOnceUntilSomethingChanges)

@@ -18,6 +18,8 @@
 #include "itkGridParallelRanksSupport.h"
 
 #include "itkCommand.h"
+#include "itkObjectFactoryBase.h"
+#include "itkVersion.h"
 
 #include <gtest/gtest.h>
 
@@ -34,12 +36,76 @@ using Kind = ffdp::RegistrationStage::Kind;
 
 template <typename TMethod, typename TFunction>
 void
-ObserveIterations(TMethod * method, const TFunction & function)
+Observe(TMethod * method, const itk::EventObject & event, const TFunction & function)
 {
   const auto command = itk::FunctionCommand::New();
   command->SetCallback([function](const itk::EventObject &) { function(); });
-  method->AddObserver(itk::IterationEvent(), command);
+  method->AddObserver(event, command);
 }
+
+/** Whether this rank, a thread or a process, has no memory left for fields. */
+thread_local bool hasNoMemory = false;
+
+/** A field that has no voxels where there is no memory. */
+class ScarceField : public RankPair<3>::MethodType::FieldType
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(ScarceField);
+
+  using Self = ScarceField;
+  using Superclass = RankPair<3>::MethodType::FieldType;
+  using Pointer = itk::SmartPointer<Self>;
+
+  itkFactorylessNewMacro(Self);
+
+  void
+  Allocate(bool initialize) override
+  {
+    if (hasNoMemory)
+    {
+      throw itk::MemoryAllocationError(__FILE__, __LINE__, "there is no memory", "");
+    }
+    Superclass::Allocate(initialize);
+  }
+
+protected:
+  ScarceField() = default;
+  ~ScarceField() override = default;
+};
+
+/** Puts them in place of fields. */
+class ScarceFieldFactory : public itk::ObjectFactoryBase
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(ScarceFieldFactory);
+
+  using Self = ScarceFieldFactory;
+  using Pointer = itk::SmartPointer<Self>;
+
+  itkFactorylessNewMacro(Self);
+
+  const char *
+  GetITKSourceVersion() const override
+  {
+    return ITK_SOURCE_VERSION;
+  }
+  const char *
+  GetDescription() const override
+  {
+    return "Fields that have no voxels where there is no memory";
+  }
+
+protected:
+  ScarceFieldFactory()
+  {
+    this->RegisterOverride(typeid(ScarceField::Superclass).name(),
+                           typeid(ScarceField).name(),
+                           "for a test",
+                           true,
+                           itk::CreateObjectFunction<ScarceField>::New());
+  }
+  ~ScarceFieldFactory() override = default;
+};
 
 /** What Update() complains about; empty if it does not. */
 template <typename TMethod>
@@ -78,7 +144,7 @@ TEST(GridParallelRanksErrors, OneRankThatAbortsStopsAll)
     ours.method->AddStage(FewIterations(Kind::Greedy));
     int  iterations = 0;
     bool stop = communicator.Rank() == communicator.Size() - 1;
-    ObserveIterations(ours.method.GetPointer(), [&] {
+    Observe(ours.method.GetPointer(), itk::IterationEvent(), [&] {
       if (++iterations == 4 && stop)
       {
         ours.method->AbortGenerateDataOn();
@@ -102,7 +168,7 @@ TEST(GridParallelRanksErrors, AnObserverThatThrowsStopsAll)
   OnRanks([&](ffdp::Communicator & communicator) {
     RankPair<3> ours(&communicator);
     ours.method->AddStage(FewIterations(Kind::Greedy));
-    ObserveIterations(ours.method.GetPointer(), [&] {
+    Observe(ours.method.GetPointer(), itk::IterationEvent(), [&] {
       if (communicator.Rank() == 0)
       {
         throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
@@ -117,6 +183,56 @@ TEST(GridParallelRanksErrors, AnObserverThatThrowsStopsAll)
       EXPECT_THROW(ours.method->Update(), itk::ProcessAborted);
     }
   });
+}
+
+TEST(GridParallelRanksErrors, AnObserverThatThrowsAtTheEndStopsAll)
+{
+  OnRanks([&](ffdp::Communicator & communicator) {
+    RankPair<3> ours(&communicator);
+    ours.method->AddStage(FewIterations(Kind::Greedy));
+    const bool isFirst = communicator.Rank() == 0;
+    bool       fails = isFirst;
+    Observe(ours.method.GetPointer(), itk::ProgressEvent(), [&] {
+      if (fails && ours.method->GetProgress() == 1)
+      {
+        throw itk::RangeError(__FILE__, __LINE__, "from an observer", "");
+      }
+    });
+    if (isFirst)
+    {
+      EXPECT_THROW(ours.method->Update(), itk::RangeError);
+    }
+    else
+    {
+      EXPECT_THROW(ours.method->Update(), itk::ProcessAborted);
+    }
+    EXPECT_EQ(ours.method->GetForwardField(), nullptr);
+    fails = false;
+    EXPECT_EQ(ErrorOf(ours.method.GetPointer()), "");
+  });
+}
+
+TEST(GridParallelRanksErrors, MemoryThatOneRankLacksForFieldsIsAnErrorOnAll)
+{
+  const auto factory = ScarceFieldFactory::New();
+  itk::ObjectFactoryBase::RegisterFactory(factory);
+  OnRanks([&](ffdp::Communicator & communicator) {
+    RankPair<3> ours(&communicator);
+    ours.method->AddStage(FewIterations(Kind::Greedy));
+    hasNoMemory = communicator.Rank() == communicator.Size() - 1;
+    ExpectErrorWith(ours.method.GetPointer(), "there is no memory");
+    hasNoMemory = false;
+    ASSERT_EQ(ErrorOf(ours.method.GetPointer()), "");
+    if (communicator.Size() > 1)
+    {
+      hasNoMemory = communicator.Rank() == 0;
+      EXPECT_THROW(ours.method->GatherTransforms(), itk::ExceptionObject);
+      hasNoMemory = false;
+    }
+    ours.method->GatherTransforms();
+    EXPECT_NE(ours.method->GetTransform(), nullptr);
+  });
+  itk::ObjectFactoryBase::UnRegisterFactory(factory);
 }
 
 TEST(GridParallelRanksErrors, AnInputThatOneRankCannotReadIsAnErrorOnAll)

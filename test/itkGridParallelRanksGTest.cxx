@@ -19,6 +19,8 @@
 
 #include "ffdpPartition.h"
 
+#include "itkCommand.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -126,6 +128,35 @@ TEST(GridParallelRanks, FieldsAreThePlanesOfOneProcess)
     {
       EXPECT_THROW(ours.method->GatherTransforms(), itk::ExceptionObject); // these are planes of another partition
     }
+  });
+}
+
+TEST(GridParallelRanks, AllRunWhenOneHasSomethingNew)
+{
+  OnRanks([&](ffdp::Communicator & communicator) {
+    RankPair<3> ours(&communicator);
+    ours.method->AddStage(FewIterations(Kind::Rigid));
+    int        runs = 0;
+    const auto count = itk::FunctionCommand::New();
+    count->SetCallback([&](const itk::EventObject &) { ++runs; });
+    ours.method->AddObserver(itk::StartEvent(), count);
+    ours.method->Update();
+    EXPECT_EQ(runs, 1);
+    if (communicator.Rank() == communicator.Size() - 1)
+    {
+      ours.moving->Modified();
+    }
+    ours.method->Update();
+    ours.method->Update();
+    EXPECT_EQ(runs, 2);
+    if (communicator.Rank() == 0)
+    {
+      ours.method->Modified();
+    }
+    ours.method->UpdateLargestPossibleRegion();
+    ours.method->UpdateLargestPossibleRegion();
+    EXPECT_EQ(runs, 3);
+    EXPECT_EQ(ours.fixed->requests.size(), 1u); // it is still there
   });
 }
 

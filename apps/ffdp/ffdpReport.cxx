@@ -47,9 +47,11 @@ MakeFigure(const SlicePlane &  plane,
            const std::string & caption,
            const std::string & drawing = "")
 {
-  std::string figure = "<figure><div class=\"slice\" style=\"aspect-ratio:" + Print("%.4f", plane.aspect) +
-                       "\"><img alt=\"" + EscapeHtml(plane.title + ": " + description) + "\" src=\"" +
-                       MakeDataUrl(picture) + "\"/>" + drawing;
+  constexpr double LargestHeight = 560; // pixels of the page
+  std::string      figure = "<figure><div class=\"slice\" style=\"aspect-ratio:" + Print("%.4f", plane.aspect) +
+                       ";max-width:" + Print("%.0fpx", LargestHeight * plane.aspect) + "\"><img alt=\"" +
+                       EscapeHtml(plane.title + ": " + description) + "\" src=\"" + MakeDataUrl(picture) + "\"/>" +
+                       drawing;
   const std::pair<const char *, const std::string &> letters[] = {
     { "left", plane.left }, { "right", plane.right }, { "top", plane.top }, { "bottom", plane.bottom }
   };
@@ -69,7 +71,6 @@ struct State
 {
   std::string        name;
   std::vector<Slice> slices;
-  Window             window;
 
   /** One slice of the warp for each plane, or none. */
   State(const std::string &             text,
@@ -85,7 +86,6 @@ struct State
       slices.push_back(
         CutSlice(inputs.moving, inputs.fixed, planes[k], map, warp.empty() ? WarpSlice() : warp[k], communicator));
     }
-    window = ChooseWindow(slices);
   }
 };
 
@@ -100,8 +100,23 @@ CutSlices(const Warp & warp, const std::vector<SlicePlane> & planes, ffdp::Commu
   return slices;
 }
 
+/** One for all steps, so that they can be compared. */
+Window
+ChooseCommonWindow(const std::vector<State> & states)
+{
+  std::vector<Slice> all;
+  for (const State & state : states)
+  {
+    all.insert(all.end(), state.slices.begin(), state.slices.end());
+  }
+  return ChooseWindow(all);
+}
+
 std::string
-MakeSlices(const std::vector<Slice> & fixed, const std::vector<SlicePlane> & planes, const std::vector<State> & states)
+MakeSlices(const std::vector<Slice> &      fixed,
+           const std::vector<SlicePlane> & planes,
+           const std::vector<State> &      states,
+           const Window &                  movingWindow)
 {
   const Window window = ChooseWindow(fixed);
   std::string  page;
@@ -115,14 +130,15 @@ MakeSlices(const std::vector<Slice> & fixed, const std::vector<SlicePlane> & pla
     page += MakeFigure(plane, PaintGray(plane, fixed[k], window), "fixed", "Fixed");
     for (const State & state : states)
     {
-      page += MakeFigure(plane, PaintGray(plane, state.slices[k], state.window), state.name, state.name);
+      page += MakeFigure(plane, PaintGray(plane, state.slices[k], movingWindow), state.name, state.name);
     }
     page += "<div class=\"legend\"><b>Overlay</b><p><span class=\"fixed\">fixed in green</span>, <span "
-            "class=\"moving\">moving in magenta</span>; gray where they agree.</p></div>\n";
+            "class=\"moving\">moving in magenta</span>; gray where they agree, black where the moving image has "
+            "ended.</p></div>\n";
     for (const State & state : states)
     {
       page += MakeFigure(
-        plane, PaintOverlay(plane, fixed[k], window, state.slices[k], state.window), "overlay, " + state.name, "");
+        plane, PaintOverlay(plane, fixed[k], window, state.slices[k], movingWindow), "overlay, " + state.name, "");
     }
     page +=
       "<div class=\"legend\"><b>Checkerboard</b><p>Tiles of the fixed and of the moving image; edges go on across "
@@ -130,7 +146,7 @@ MakeSlices(const std::vector<Slice> & fixed, const std::vector<SlicePlane> & pla
     for (const State & state : states)
     {
       page += MakeFigure(plane,
-                         PaintCheckerboard(plane, fixed[k], window, state.slices[k], state.window),
+                         PaintCheckerboard(plane, fixed[k], window, state.slices[k], movingWindow),
                          "checkerboard, " + state.name,
                          "");
     }
@@ -143,10 +159,10 @@ std::string
 MakeDeformation(const JacobianMap &             map,
                 const std::vector<SlicePlane> & planes,
                 const State &                   linear,
+                Window                          dim,
                 const std::vector<WarpSlice> &  warp)
 {
-  Window dim = linear.window; // so that lines stand out
-  dim.high += dim.high - dim.low;
+  dim.high += dim.high - dim.low; // so that lines stand out
   const double range = ChooseJacobianRange(map);
   std::string  page = "<div class=\"grid columns3\">\n";
   for (std::size_t k = 0; k < planes.size(); ++k)
@@ -327,18 +343,25 @@ RegistrationReport::RegistrationReport(const RegisterInputs &           inputs,
   states.emplace_back("Moving, at the start", inputs, planes, inputs.start.affine, startWarp, communicator);
   if (result.hasWarp)
   {
-    const Warp own = OwnWarp(result.warp, result);
-    warp = CutSlices(own, planes, communicator);
+    warp = CutSlices(OwnWarp(result.warp, result), planes, communicator);
     states.emplace_back("Moving, linear part", inputs, planes, result.affine, std::vector<WarpSlice>(), communicator);
-    m_Deformation = MakeDeformation(MapJacobian(own, inputs.fixed, planes, communicator), planes, states.back(), warp);
   }
   states.emplace_back("Moving, registered", inputs, planes, result.affine, warp, communicator);
+  const Window movingWindow = ChooseCommonWindow(states);
+  if (result.hasWarp)
+  {
+    m_Deformation = MakeDeformation(MapJacobian(OwnWarp(result.warp, result), inputs.fixed, planes, communicator),
+                                    planes,
+                                    states[1],
+                                    movingWindow,
+                                    warp);
+  }
   std::vector<Slice> fixed;
   for (const SlicePlane & plane : planes)
   {
     fixed.push_back(CutSlice(inputs.fixed, plane, communicator));
   }
-  m_Slices = MakeSlices(fixed, planes, states);
+  m_Slices = MakeSlices(fixed, planes, states, movingWindow);
 }
 
 std::string

@@ -195,9 +195,9 @@ DrawJacobianHistogram(const JacobianMap & map, double range)
 std::string
 DrawGrid(const SlicePlane & plane, const WarpSlice & warp)
 {
-  constexpr int    LinesAcross = 26;
+  constexpr double Lines = 30; // along the longer side
   constexpr double PointsBetweenLines = 4;
-  const double     columns = double(plane.width) / LinesAcross; // from line to line
+  const double     columns = plane.width / plane.SquaresAcross(Lines); // from line to line
   const double     rows = columns * plane.aspect * plane.height / plane.width;
   const auto       move = [&](double x, double y) {
     const int    column = std::min(plane.width - 1, int(x)), row = std::min(plane.height - 1, int(y));

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace
 {
@@ -47,7 +48,11 @@ ChooseWindow(const std::vector<Slice> & slices)
   Slice all;
   for (const Slice & slice : slices)
   {
-    all.insert(all.end(), slice.begin(), slice.end());
+    std::copy_if(slice.begin(), slice.end(), std::back_inserter(all), [](float value) { return !std::isnan(value); });
+  }
+  if (all.empty())
+  {
+    return Window();
   }
   const auto quantile = [&](double share) {
     const auto place = all.begin() + std::ptrdiff_t(share * double(all.size() - 1));
@@ -78,7 +83,7 @@ PaintOverlay(const SlicePlane & plane,
 {
   return Paint(plane, [&](std::size_t i) {
     const double movingLevel = movingWindow(moving[i]);
-    return Color{ movingLevel, fixedWindow(fixed[i]), movingLevel };
+    return std::isnan(moving[i]) ? Color() : Color{ movingLevel, fixedWindow(fixed[i]), movingLevel };
   });
 }
 
@@ -89,11 +94,11 @@ PaintCheckerboard(const SlicePlane & plane,
                   const Slice &      moving,
                   const Window &     movingWindow)
 {
-  constexpr double Tiles = 8; // along the width; tiles are squares in mm
-  const double     rowTiles = Tiles / plane.aspect;
+  constexpr double Tiles = 10; // along the longer side; they are squares
+  const double     columnTiles = plane.SquaresAcross(Tiles), rowTiles = columnTiles / plane.aspect;
   return Paint(plane, [&](std::size_t i) {
     const int    row = int(i) / plane.width, column = int(i) % plane.width;
-    const bool   odd = (int(Tiles * column / plane.width) + int(rowTiles * row / plane.height)) % 2 != 0;
+    const bool   odd = (int(columnTiles * column / plane.width) + int(rowTiles * row / plane.height)) % 2 != 0;
     const double level = odd ? movingWindow(moving[i]) : fixedWindow(fixed[i]);
     return Color{ level, level, level };
   });

@@ -21,7 +21,7 @@
 #include "ffdpPicture.h"
 #include "ffdpSlices.h"
 
-/** Values to brightness: 0 at low, 1 at high. */
+/** Values to brightness: 0 at low and where there is no value, 1 at high. */
 struct Window
 {
   float low = 0, high = 1;
@@ -29,7 +29,7 @@ struct Window
   double
   operator()(float value) const
   {
-    return high > low ? double(value - low) / double(high - low) : 0;
+    return value > low && high > low ? double(value - low) / double(high - low) : 0;
   }
 };
 
@@ -40,7 +40,7 @@ ChooseWindow(const std::vector<Slice> & slices);
 Picture
 PaintGray(const SlicePlane & plane, const Slice & slice, const Window & window);
 
-/** Fixed in green and moving in magenta: gray where they agree. */
+/** Fixed in green and moving in magenta: gray where they agree, black where there is nothing to compare. */
 Picture
 PaintOverlay(const SlicePlane & plane,
              const Slice &      fixed,

@@ -27,7 +27,8 @@
 namespace
 {
 
-constexpr int LargestPicture = 400; // pixels
+constexpr int    LargestPicture = 400; // pixels
+constexpr double LargestAspect = 20;
 
 using Triple = std::array<int, 3>;
 
@@ -152,8 +153,9 @@ FitPicture(SlicePlane & plane, const FloatImage * image)
   plane.height = std::max(1, int(double(rows) / shrink));
   plane.voxelsPerColumn = double(columns) / plane.width;
   plane.voxelsPerRow = double(rows) / plane.height;
-  plane.aspect = double(columns) * image->GetSpacing()[static_cast<unsigned int>(plane.across)] /
-                 (double(rows) * image->GetSpacing()[static_cast<unsigned int>(plane.down)]);
+  const double aspect = double(columns) * image->GetSpacing()[static_cast<unsigned int>(plane.across)] /
+                        (double(rows) * image->GetSpacing()[static_cast<unsigned int>(plane.down)]);
+  plane.aspect = std::min(LargestAspect, std::max(1 / LargestAspect, aspect));
 }
 
 /** The plane that is perpendicular to an axis of the grid. */
@@ -186,6 +188,12 @@ LookAlong(int normal, const FloatImage * image, const Triple & patientAxes)
 }
 
 } // namespace
+
+double
+SlicePlane::SquaresAcross(double count) const
+{
+  return count * std::min(1.0, aspect);
+}
 
 std::array<std::int64_t, 3>
 SlicePlane::VoxelAt(int column, int row) const
@@ -221,6 +229,13 @@ ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator)
       const auto normal = std::find(patientAxes.begin(), patientAxes.end(), patientAxis) - patientAxes.begin();
       planes.push_back(LookAlong(int(normal), fixed, patientAxes));
     }
+  }
+  const auto isLine = [&](const SlicePlane & plane) {
+    return SizeAlong(size, plane.across) == 1 || SizeAlong(size, plane.down) == 1;
+  };
+  if (!std::all_of(planes.begin(), planes.end(), isLine)) // of an image that is a line there is nothing else
+  {
+    planes.erase(std::remove_if(planes.begin(), planes.end(), isLine), planes.end());
   }
   for (SlicePlane & plane : planes)
   {
@@ -285,8 +300,8 @@ CutSlice(const FloatImage *      moving,
     ffdp::Compose(image.indexToPhysical.Inverse(), ffdp::Compose(map, IndexToPhysical(fixed)));
   const ffdp::Extent size = image.voxels.domain;
   const auto         count = std::size_t(plane.width) * std::size_t(plane.height);
-  // What the two planes around each point have there: they may be with two ranks.
-  std::vector<double> lower(count), upper(count), share(count);
+  // What the two planes around each point have there: they may be with two ranks. A point outside has no share.
+  std::vector<double> lower(count), upper(count), share(count, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < count; ++i)
   {
     const auto            at = plane.VoxelAt(int(i) % plane.width, int(i) / plane.width);
@@ -298,15 +313,19 @@ CutSlice(const FloatImage *      moving,
     const auto moved = toMoving(x);
     const bool inside = moved[0] >= -0.5 && moved[0] < double(size.x) - 0.5 && moved[1] >= -0.5 &&
                         moved[1] < double(size.y) - 0.5 && moved[2] >= -0.5 && moved[2] < double(size.z) - 0.5;
-    const double low = inside ? std::floor(moved[2]) : 0.0;
+    if (!inside)
+    {
+      continue;
+    }
+    const double low = std::floor(moved[2]);
     const auto   valueAt = [&](double z) {
       const auto k = std::min(size.z - 1, std::max<std::int64_t>(0, std::int64_t(z)));
-      const bool own = inside && k >= image.voxels.firstPlane && k < image.voxels.EndPlane();
+      const bool own = k >= image.voxels.firstPlane && k < image.voxels.EndPlane();
       return own ? InterpolateInPlane(image.voxels, moved[0], moved[1], k) : 0.0;
     };
     lower[i] = valueAt(low);
     upper[i] = valueAt(low + 1);
-    share[i] = inside ? moved[2] - low : 0.0;
+    share[i] = moved[2] - low;
   }
   Join(lower, communicator);
   Join(upper, communicator);

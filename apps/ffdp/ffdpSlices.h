@@ -37,15 +37,20 @@ struct SlicePlane
   std::int64_t position = 0; ///< along the normal
   int          width = 0, height = 0;
   double       voxelsPerColumn = 1, voxelsPerRow = 1; ///< above 1 if the image is too large to show all of it
-  double       aspect = 1;                            ///< width to height in mm
+  double       aspect = 1;                            ///< width to height in mm, or what one can still look at
+
+  /** How many squares fit along the width if `count` of them fit along the longer side. */
+  double
+  SquaresAcross(double count) const;
 
   /** The voxel that a pixel shows. */
   std::array<std::int64_t, 3>
   VoxelAt(int column, int row) const;
 };
 
-/** Three planes through the center of the image's intensities; one for a 2-D image. This and what follows are calls of
- * all ranks: each has the planes of images and warps that it owns, and all get the result. */
+/** Three planes through the center of the image's intensities, without those that are lines; one for a 2-D image. This
+ * and what follows are calls of all ranks: each has the planes of images and warps that it owns, and all get the
+ * result. */
 std::vector<SlicePlane>
 ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator);
 
@@ -53,7 +58,7 @@ ChoosePlanes(const FloatImage * fixed, ffdp::Communicator & communicator);
 std::string
 NameOrientation(const FloatImage * image);
 
-/** Values of the pixels of a plane, row by row. */
+/** Values of the pixels of a plane, row by row; not a number where there is none. */
 using Slice = std::vector<float>;
 
 /** The components of a warp; empty slices mean that there is none. */
@@ -65,7 +70,7 @@ CutSlice(const FloatImage * fixed, const SlicePlane & plane, ffdp::Communicator 
 WarpSlice
 CutSlice(const ffdp::WarpView<const float> & warp, const SlicePlane & plane, ffdp::Communicator & communicator);
 
-/** The moving image seen through x -> map(x + warp(x)); 0 outside. */
+/** The moving image seen through x -> map(x + warp(x)); it has no values outside. */
 Slice
 CutSlice(const FloatImage *      moving,
          const FloatImage *      fixed,

@@ -15,8 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpPicture.h"
-#include "ffdpSlices.h"
+#include "ffdpReportPictures.h"
 
 #include "ffdpProgramTestSupport.h"
 
@@ -146,6 +145,52 @@ TEST(Report, ShowsFlatImagesAndLinearTransforms)
   EXPECT_EQ(page.find("Deformation"), std::string::npos);
 }
 
+TEST(Report, LeavesOutPlanesThatAreLines)
+{
+  const auto self = ffdp::MakeSelfCommunicator();
+  const auto planesOf = [&](unsigned int x, unsigned int y, unsigned int z) {
+    auto            image = Image::New();
+    Image::SizeType size = { { x, y, z } };
+    image->SetRegions(size);
+    image->Allocate(true);
+    return ChoosePlanes(image, *self);
+  };
+  ASSERT_EQ(planesOf(1, 30, 40).size(), 1u);
+  EXPECT_EQ(planesOf(1, 30, 40).front().title, "Sagittal");
+  ASSERT_EQ(planesOf(30, 1, 40).size(), 1u);
+  EXPECT_EQ(planesOf(30, 1, 40).front().title, "Coronal");
+  EXPECT_EQ(planesOf(2, 30, 40).size(), 3u);
+  EXPECT_EQ(planesOf(1, 40, 1).size(), 1u); // there is nothing else to show
+  EXPECT_EQ(planesOf(1, 1, 40).size(), 3u);
+}
+
+TEST(Report, IsOfAModestHeightForLongImages)
+{
+  const Folder folder("long");
+  for (const double shift : { 0.0, 1.5 })
+  {
+    auto            image = Image::New();
+    Image::SizeType size = { { 4, 4, 500 } };
+    image->SetRegions(size);
+    image->Allocate();
+    for (itk::ImageRegionIteratorWithIndex<Image> voxel(image, image->GetBufferedRegion()); !voxel.IsAtEnd(); ++voxel)
+    {
+      const double z = double(voxel.GetIndex()[2]) - shift;
+      voxel.Set(float(50 * std::sin(z / 9) + 20 * std::sin(z / 23) + double(voxel.GetIndex()[0])));
+    }
+    Write(image, folder / (shift == 0 ? "a.mha" : "b.mha"));
+  }
+  ASSERT_EQ(RunProgram(folder,
+                       "register -f " + (folder / "a.mha") + " -m " + (folder / "b.mha") + " -o " + (folder / "out_") +
+                         " -p fast")
+              .code,
+            0);
+  const std::string page = ReadText(folder / "out_report.html");
+  EXPECT_EQ(CountOf(page, "aspect-ratio:0.0500;max-width:28px"), 2u * 12); // of 560 pixels height
+  EXPECT_EQ(CountOf(page, "aspect-ratio:1.0000;max-width:560px"), 12u);
+  EXPECT_LT(page.size(), 1000000u);
+}
+
 TEST(Report, PicturesAreReadAsTheyWerePainted)
 {
   const Folder folder("png");
@@ -223,5 +268,26 @@ TEST(Report, SlicesAreTurnedAsOneLooksAtPatients)
   const auto warpView = ffdp::WarpView<const float>::Planar(warp.data(), ffdp::Extent{ 4, 5, 6 });
   const auto moved = CutSlice(image, image, axial, ffdp::AffineMap(), CutSlice(warpView, axial, *self), *self);
   EXPECT_EQ(moved[0], CutSlice(image, axial, *self)[0] - 20);
-  EXPECT_EQ(moved.back(), 0); // outside
+  EXPECT_TRUE(std::isnan(moved.back())); // outside
+}
+
+/** A CT, where 0 is much brighter than air. */
+TEST(Report, WhatIsOutsideIsDarkAndDoesNotCount)
+{
+  SlicePlane plane;
+  plane.width = 5;
+  plane.height = 1;
+  const float  none = std::numeric_limits<float>::quiet_NaN();
+  const Slice  fixed{ -1000, 40, 40, -1000, 40 }, moving{ -1000, 40, none, none, 20 };
+  const Window window = ChooseWindow({ moving, { none } });
+  EXPECT_EQ(window.low, -1000);
+  EXPECT_EQ(window.high, 20); // nearly the brightest of three
+  const Picture gray = PaintGray(plane, moving, window);
+  EXPECT_EQ(int(gray.pixels[3 * 1]), 255);
+  EXPECT_EQ(int(gray.pixels[3 * 2]), 0);
+  const Picture overlay = PaintOverlay(plane, fixed, window, moving, window);
+  EXPECT_EQ(int(overlay.pixels[3 * 1]), 255);
+  EXPECT_EQ(int(overlay.pixels[3 * 2]), 0);
+  EXPECT_EQ(int(overlay.pixels[3 * 2 + 1]), 0); // the fixed image is not compared to anything there
+  EXPECT_EQ(ChooseWindow({ { none } })(none), 0);
 }
