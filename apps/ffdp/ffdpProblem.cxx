@@ -42,7 +42,11 @@ constexpr double ProgramBytes = 35e6;
 constexpr double MpiBytes = 10e6; ///< of MPI, on each rank
 
 /** What is being compressed at a time, before and after, and what is on its way to that, of files that are larger. */
-constexpr double CompressionBytes = 33e6;
+double
+CompressionOf(double fileBytes)
+{
+  return std::min(33e6, 4 * fileBytes);
+}
 
 /** Of a voxel of a composite transform while it is written: floats as they are gathered and as a field, doubles that
  * the transform holds. */
@@ -159,15 +163,16 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
       files.whileReading, files.inMemory + StartCompositeBytes * double(problem.pairs.front().fixedSize.Voxels()));
   }
   problem.imageBytes = files.inMemory + (fromWarp ? 12 * fixedVoxels : 0);
-  // While outputs are written: both warps and the warped moving image; then the inverse warp, what it is on the moving
-  // grid, and the warped fixed image; and what is being compressed.
+  // While outputs are written: both warps, the warped moving image, and what is being compressed; then the inverse warp
+  // and either what it is on the moving grid, with the fixed image that this warps, or that image being compressed.
   const double movingVoxels = MostVoxels(problem.pairs.front().movingSize, ranks);
   const bool   deformable = problem.estimate.resultBytes > 0;
   const double warp = deformable ? 12 * fixedVoxels : 0;
-  const double forward = 2 * warp + 4 * fixedVoxels, backward = warp + (deformable ? 16 : 4) * movingVoxels;
-  const double file = std::max({ warp, 4 * fixedVoxels, 4 * movingVoxels });
-  const double compression = std::min(CompressionBytes, 4 * file);
-  const double writing = problem.imageBytes + std::max(forward, backward) + compression;
+  const double compression = CompressionOf(std::max(warp, 4 * fixedVoxels));
+  const double forward = 2 * warp + 4 * fixedVoxels + compression;
+  const double backward =
+    warp + 4 * movingVoxels + std::max(deformable ? 12 * movingVoxels : 0, CompressionOf(4 * movingVoxels));
+  const double writing = problem.imageBytes + std::max(forward, backward);
   // From a GPU both warps come home.
   problem.engineBytes = problem.imageBytes + (device.cuda ? 2 * warp : problem.estimate.peakBytes);
   const double each = std::max(problem.engineBytes, writing);
