@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpLandmarks.h"
+#include "ffdpOutputNames.h"
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
 #include "ffdpResampling.h"
@@ -93,7 +94,7 @@ RunApply(const Options & options)
 {
   if (EndsWith(options.image, ".csv"))
   {
-    RequireWritableFile(options.output);
+    RequireWritableText(options.output);
     ApplyToPoints(options);
     return;
   }

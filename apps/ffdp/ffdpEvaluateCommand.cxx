@@ -22,6 +22,7 @@
 #include "ffdpImageScores.h"
 #include "ffdpLabelScores.h"
 #include "ffdpLandmarks.h"
+#include "ffdpOutputNames.h"
 
 #include <nlohmann/json.hpp>
 
@@ -209,7 +210,7 @@ CheckInputs(const Options & options)
   }
   if (!options.json.empty())
   {
-    RequireWritableFile(options.json);
+    RequireWritableText(options.json);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "ffdpLibraryChatter.h"
 #include "ffdpNiftiHeader.h"
 #include "ffdpNiftiWriter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpTypedImages.h"
 
 #include "itkImageIOFactory.h"
@@ -264,17 +265,6 @@ WriteWarp(const std::vector<float> & warp,
 {
   WriteAtomically(
     file, communicator, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name, communicator, dimension); });
-}
-
-void
-RequireWritableFile(const std::string & file)
-{
-  RequireWritable(file);
-  std::error_code ignored;
-  if (fs::path(file).filename().empty() || fs::is_directory(file, ignored))
-  {
-    throw CommandError("'" + file + "' is a folder, not a file to write");
-  }
 }
 
 void

@@ -18,6 +18,7 @@
 #include "ffdpCommands.h"
 #include "ffdpDeviceName.h"
 #include "ffdpOutputFiles.h"
+#include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
 #include "ffdpRegisterArguments.h"
 
@@ -132,6 +133,10 @@ FindDevice(const RegisterOptions & options, std::string & whyNot)
 void
 RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
 {
+  if (!json.empty())
+  {
+    RequireWritableText(json);
+  }
   const StageList           list = PlanStages(options);
   const RegistrationProblem problem = DescribeProblem(options, list, ranks);
   RequireAxisWeights(options, problem.pairs.front().fixedSize);

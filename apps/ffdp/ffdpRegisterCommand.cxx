@@ -22,6 +22,7 @@
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
 #include "ffdpRegisterArguments.h"

@@ -17,8 +17,8 @@
  *=========================================================================*/
 #include "ffdpRegisterFiles.h"
 
-#include "ffdpFileExchange.h"
 #include "ffdpCommandError.h"
+#include "ffdpOutputNames.h"
 #include "ffdpStageList.h"
 
 #include <algorithm>
@@ -83,20 +83,6 @@ ListReadFiles(const RegisterOptions & options, const StageList & list)
   return names;
 }
 
-bool
-IsOneFile(const std::string & a, const std::string & b)
-{
-  std::error_code ignored;
-  return fs::equivalent(a, b, ignored) ||
-         fs::weakly_canonical(fs::absolute(a), ignored) == fs::weakly_canonical(fs::absolute(b), ignored);
-}
-
-bool
-IsAmong(const std::string & file, const Names & names)
-{
-  return std::any_of(names.begin(), names.end(), [&](const std::string & name) { return IsOneFile(file, name); });
-}
-
 } // namespace
 
 std::string
@@ -124,7 +110,7 @@ RequireOutputNames(const RegisterOptions & options, const StageList & list)
       throw UsageError("'" + file + "' is an input: take another name for the output");
     }
   }
-  RequireNoFolders(written);
+  RequireReplaceable(written);
 }
 
 Names

@@ -27,7 +27,7 @@ std::string
 NameOfWarped(const RegisterOptions & options, bool forward);
 
 /** Throws UsageError if two outputs have one name, or one that -o names is that of an input; CommandError if a folder
- * is in the way of a file. */
+ * or the like is in the way of a file. */
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list);
 
