@@ -92,6 +92,9 @@ ApplyToImage(const Options & options)
 void
 RunApply(const Options & options)
 {
+  std::vector<std::string> inputs = options.transforms;
+  inputs.insert(inputs.end(), { options.image, options.reference });
+  RequireOwnNames({ options.output }, inputs);
   if (EndsWith(options.image, ".csv"))
   {
     RequireWritableText(options.output);

@@ -18,12 +18,14 @@
 #include "ffdpOutputNames.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpStageText.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -92,6 +94,43 @@ bool
 IsAmong(const std::string & file, const std::vector<std::string> & names)
 {
   return std::any_of(names.begin(), names.end(), [&](const std::string & name) { return IsOneFile(file, name); });
+}
+
+std::vector<std::string>
+ListNamedFiles(const std::vector<std::string> & texts)
+{
+  std::vector<std::string> files;
+  for (const std::string & text : texts)
+  {
+    Words names = SplitList(text);
+    names.push_back(Trim(text)); // brackets and commas may be part of a name
+    std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const std::string & name) {
+      std::error_code ignored;
+      return fs::exists(name, ignored);
+    });
+  }
+  return files;
+}
+
+void
+RequireOwnNames(const std::vector<std::string> & outputs, const std::vector<std::string> & inputs)
+{
+  const std::vector<std::string> read = ListNamedFiles(inputs);
+  for (auto file = outputs.begin(); file != outputs.end(); ++file)
+  {
+    if (file->empty() || IsStream(*file))
+    {
+      continue;
+    }
+    if (IsAmong(*file, read))
+    {
+      throw UsageError("'" + *file + "' is an input: take another name for the output");
+    }
+    if (IsAmong(*file, std::vector<std::string>(outputs.begin(), file)))
+    {
+      throw UsageError("'" + *file + "' is the name of two outputs");
+    }
+  }
 }
 
 void

@@ -42,6 +42,15 @@ IsOneFile(const std::string & a, const std::string & b);
 bool
 IsAmong(const std::string & file, const std::vector<std::string> & names);
 
+/** The files, among those that are there, which options name: FILE, [FILE,1], [FILE,FILE]. */
+std::vector<std::string>
+ListNamedFiles(const std::vector<std::string> & texts);
+
+/** Throws UsageError if two outputs are one file, or one of them is a file that the options of inputs name: it would
+ * be lost. Empty names do not count. */
+void
+RequireOwnNames(const std::vector<std::string> & outputs, const std::vector<std::string> & inputs);
+
 /** Throws CommandError if something that no file can replace has one of these names: a folder, a device, a pipe. */
 void
 RequireReplaceable(const std::vector<std::string> & files);

@@ -21,6 +21,7 @@
 #include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
 #include "ffdpRegisterArguments.h"
+#include "ffdpRegisterFiles.h"
 
 #include <nlohmann/json.hpp>
 
@@ -137,7 +138,8 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
   {
     RequireWritableText(json);
   }
-  const StageList           list = PlanStages(options);
+  const StageList list = PlanStages(options);
+  RequireOwnNames({ json }, ListReadFiles(options, list));
   const RegistrationProblem problem = DescribeProblem(options, list, ranks);
   RequireAxisWeights(options, problem.pairs.front().fixedSize);
   const bool          planar = problem.pairs.front().fixedSize.z == 1;

@@ -17,7 +17,6 @@
  *=========================================================================*/
 #include "ffdpRegisterFiles.h"
 
-#include "ffdpCommandError.h"
 #include "ffdpOutputNames.h"
 #include "ffdpStageList.h"
 
@@ -58,31 +57,6 @@ ListWrittenFiles(const RegisterOptions & options, const StageList & list)
   return names;
 }
 
-/** All that this run reads, and pieces of options that may be such names: a start is FILE or [FILE,1], masks may be
- * [FILE,FILE]. */
-Names
-ListReadFiles(const RegisterOptions & options, const StageList & list)
-{
-  Names names = { options.fixedMask, options.movingMask };
-  for (const ImageNames & pair : list.pairs)
-  {
-    names.insert(names.end(), { pair.fixed, pair.moving });
-  }
-  Names lists = options.start;
-  lists.push_back(options.masks);
-  for (const std::string & text : lists)
-  {
-    names.push_back(text);
-    for (std::size_t at = 0, end; at < text.size(); at = end + 1)
-    {
-      end = std::min(text.find_first_of("[],", at), text.size());
-      names.push_back(text.substr(at, end - at));
-    }
-  }
-  names.erase(std::remove(names.begin(), names.end(), std::string()), names.end());
-  return names;
-}
-
 } // namespace
 
 std::string
@@ -92,24 +66,25 @@ NameOfWarped(const RegisterOptions & options, bool forward)
   return !given.empty() ? given : options.output + (forward ? "" : "Inverse") + "Warped" + EndingOf(options);
 }
 
+Names
+ListReadFiles(const RegisterOptions & options, const StageList & list)
+{
+  Names texts = options.start;
+  texts.insert(texts.end(), { options.fixedMask, options.movingMask, options.masks });
+  for (const ImageNames & pair : list.pairs)
+  {
+    texts.insert(texts.end(), { pair.fixed, pair.moving });
+  }
+  return ListNamedFiles(texts);
+}
+
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list)
 {
   const Names written = ListWrittenFiles(options, list);
-  for (auto name = written.begin(); name != written.end(); ++name)
-  {
-    if (IsAmong(*name, Names(name + 1, written.end())))
-    {
-      throw UsageError("'" + *name + "' is the name of two outputs");
-    }
-  }
-  for (const std::string & file : { options.warped, options.inverseWarped })
-  {
-    if (!file.empty() && IsAmong(file, ListReadFiles(options, list)))
-    {
-      throw UsageError("'" + file + "' is an input: take another name for the output");
-    }
-  }
+  Names       outputs = written;
+  outputs.push_back(options.logJson);
+  RequireOwnNames(outputs, ListReadFiles(options, list));
   RequireReplaceable(written);
 }
 
@@ -128,11 +103,12 @@ ListOutdatedFiles(const RegisterOptions & options, const StageList & list)
                    "InverseComposite.h5",
                    "report.html" });
   }
-  const Names read = ListReadFiles(options, list);
-  Names       outdated;
+  Names keep = ListReadFiles(options, list);
+  keep.push_back(options.logJson);
+  Names outdated;
   for (const std::string & name : names)
   {
-    if (!IsAmong(options.output + name, read))
+    if (!IsAmong(options.output + name, keep))
     {
       outdated.push_back(options.output + name);
     }

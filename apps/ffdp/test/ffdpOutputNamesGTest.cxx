@@ -185,6 +185,57 @@ TEST(OutputNames, LinksInACircleAreRefused)
   EXPECT_TRUE(fs::is_symlink(streams.folder / "a.mha"));
 }
 
+TEST(OutputNames, InputsAreNotOverwritten)
+{
+  const Streams streams("inputs");
+  Write(MakeImage(0, 0, 1), streams.folder / "out_Warped.nii.gz");
+  Write(MakeImage(0, 0, 1), streams.folder / "target.nii.gz");
+  fs::create_symlink("target.nii.gz", streams.folder / "out_InverseWarped.nii.gz");
+  fs::create_symlink("image.nii.gz", streams.folder / "link.nii.gz");
+  const std::string &image = streams.image, &field = streams.field, &affine = streams.affine, &points = streams.points;
+  const std::string  link = streams.folder / "link.nii.gz", inverted = " -t '[" + affine + ",1]' ";
+  const std::string  target = streams.folder / "target.nii.gz", out = " -t rigid -o " + (streams.folder / "out_");
+  const std::string  before = ReadText(image), fieldBefore = ReadText(field), affineBefore = ReadText(affine),
+                    targetBefore = ReadText(target);
+  for (const std::string & arguments :
+       { "apply -i " + image + " -r " + target + inverted + "-o " + link,
+         "apply -i " + target + " -r " + image + inverted + "-o " + image,
+         "apply -i " + points + " -t " + affine + " -o " + points,
+         "apply -i " + points + inverted + "-o " + affine,
+         "compose -r " + image + " -t " + field + inverted + "-o " + field,
+         "compose" + inverted + "-o " + affine,
+         "invert -t " + field + " -o " + field,
+         "invert" + inverted + "-o " + affine,
+         "jacobian -t " + field + " -o " + field,
+         "jacobian" + inverted + "-r " + image + " -o " + link,
+         "evaluate --fixed " + image + " --moved " + image + " --json " + link,
+         "evaluate --fixed-points " + points + " --moving-points " + points + inverted + "--json " + affine,
+         "synthesize --labels " + image + " -o " + (streams.folder / "made.nii.gz") + " --labels-out " + image,
+         "plan -t rigid -f " + image + " -m " + image + " --json " + image,
+         "register -f " + image + " -m " + image + out + "new_ --log-json " + link,
+         "register -f " + image + " -m " + (streams.folder / "out_Warped.nii.gz") + out,
+         "register -f " + image + " -m " + target + out })
+  {
+    const Outcome outcome = RunProgram(streams.folder, arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    ExpectRefused(outcome, "' is an input: take another name for the output");
+  }
+  EXPECT_TRUE(ReadText(image) == before && ReadText(field) == fieldBefore);
+  EXPECT_TRUE(ReadText(affine) == affineBefore && ReadText(target) == targetBefore);
+  EXPECT_EQ(ReadText(points), "x,y,z\n1,2,3\n");
+}
+
+TEST(OutputNames, TheLogIsAnOutputLikeOthers)
+{
+  const Pair        pair("log-name");
+  const std::string still = pair.Arguments() + " -q --transform 'Rigid[]' --metric MI --convergence 0 --log-json ",
+                    page = pair.folder / "out_report.html";
+  ExpectRefused(RunProgram(pair.folder, still + page), "out_report.html' is the name of two outputs");
+  const Outcome outcome = RunProgram(pair.folder, still + page + " --no-report");
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(fs::exists(page)); // not of an earlier run
+}
+
 TEST(OutputSet, WhatALinkLeadsToIsNotOutdated)
 {
   const Folder folder("linked-set");
