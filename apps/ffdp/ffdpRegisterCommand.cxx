@@ -156,6 +156,11 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     }
     RequireMemory(problem, launch.RanksHere());
   }
+  const std::string warning = CompareSizes(options, list.pairs);
+  if (!warning.empty() && !options.quiet && launch.Ranks().Rank() == 0)
+  {
+    std::cerr << "ffdp: warning: " << warning << "\n";
+  }
 }
 
 bool
