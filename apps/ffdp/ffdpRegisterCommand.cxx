@@ -22,7 +22,6 @@
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
 #include "ffdpNiftiWriter.h"
-#include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
 #include "ffdpRegisterArguments.h"
@@ -170,19 +169,6 @@ IsInOneFolder(const std::string & a, const std::string & b)
 }
 
 void
-RequireWritableOutputs(const RegisterOptions & options)
-{
-  RequireWritable(options.output);
-  for (const std::string & file : { options.warped, options.inverseWarped })
-  {
-    if (!file.empty())
-    {
-      RequireWritableFile(file);
-    }
-  }
-}
-
-void
 RunRegister(const RegisterOptions & options, const Launch & launch)
 {
   Stopwatch            watch;
@@ -196,7 +182,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   const StageList list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
   RequireOutputNames(options, list);
-  DoOnFirst(ranks, [&] { RequireWritableOutputs(options); });
+  DoOnFirst(ranks, [&] { RequireWritableOutputs(options, list); });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);

@@ -81,11 +81,18 @@ ListReadFiles(const RegisterOptions & options, const StageList & list)
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list)
 {
-  const Names written = ListWrittenFiles(options, list);
-  Names       outputs = written;
+  Names outputs = ListWrittenFiles(options, list);
   outputs.push_back(options.logJson);
   RequireOwnNames(outputs, ListReadFiles(options, list));
-  RequireReplaceable(written);
+}
+
+void
+RequireWritableOutputs(const RegisterOptions & options, const StageList & list)
+{
+  for (const std::string & file : ListWrittenFiles(options, list))
+  {
+    RequireWritableFile(file);
+  }
 }
 
 Names

@@ -30,10 +30,13 @@ NameOfWarped(const RegisterOptions & options, bool forward);
 std::vector<std::string>
 ListReadFiles(const RegisterOptions & options, const StageList & list);
 
-/** Throws UsageError if two outputs have one name, or one has that of an input; CommandError if a folder or the like is
- * in the way of a file. */
+/** Throws UsageError if two outputs have one name, or one has that of an input. */
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list);
+
+/** Throws CommandError unless all files can be written where they, or links of their names, lead. */
+void
+RequireWritableOutputs(const RegisterOptions & options, const StageList & list);
 
 /** Files of an earlier run of the same prefix that would not belong to this one, unless it reads them or logs
  * to them. Of a folder as a

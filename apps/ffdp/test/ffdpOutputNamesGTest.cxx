@@ -175,6 +175,15 @@ TEST(OutputNames, LinksStayAndWhatTheyLeadToIsWritten)
   EXPECT_EQ(std::distance(fs::directory_iterator(streams.folder / "there"), fs::directory_iterator()), 2);
 }
 
+TEST(OutputNames, WhereALinkLeadsIsCheckedBeforeTheWork)
+{
+  const Pair pair("blind-link");
+  std::ofstream(pair.folder / "file") << "no folder";
+  fs::create_symlink("file/warp.nii.gz", pair.folder / "out_1Warp.nii.gz");
+  ExpectRefused(RunProgram(pair.folder, pair.Arguments() + " -p fast --threads 1"), "is not a folder");
+  EXPECT_TRUE(fs::is_symlink(pair.folder / "out_1Warp.nii.gz"));
+}
+
 TEST(OutputNames, LinksInACircleAreRefused)
 {
   const Streams streams("circle");
