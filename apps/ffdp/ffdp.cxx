@@ -27,11 +27,16 @@
 #include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <malloc.h>
 #include <new>
+#include <poll.h>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace
@@ -111,6 +116,28 @@ Run(int argc, char ** argv, const Launch & launch)
   return {};
 }
 
+/** Whether the reader of standard output has gone, as that of `| head -1` has, or it was closed: nobody misses it. */
+bool
+IsOutputUnwanted()
+{
+  pollfd output{ STDOUT_FILENO, POLLOUT, 0 };
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLNVAL)) != 0;
+}
+
+/** What was printed is on its way only now, and a disk may be full. */
+Ending
+FinishOutput()
+{
+  const int reason = std::fflush(stdout) == 0 ? 0 : errno;
+  if (!std::ferror(stdout) || IsOutputUnwanted())
+  {
+    return {};
+  }
+  return Fail(1,
+              std::string("not all could be written to standard output: ") +
+                (reason != 0 ? std::strerror(reason) : "is the disk full?"));
+}
+
 /** Commands that one process runs are those of rank 0. */
 bool
 IsForAllRanks(int argc, char ** argv)
@@ -158,7 +185,7 @@ main(int argc, char ** argv)
       std::cerr << (first ? differing.lines : std::string());
       return differing.code;
     }
-    const Ending ending = first || together ? Run(argc, argv, launch) : Ending();
+    Ending ending = first || together ? Run(argc, argv, launch) : Ending();
     if (together && ending.code != 0)
     {
       const bool all = launch.AllFailed();
@@ -171,6 +198,10 @@ main(int argc, char ** argv)
         launch.Abort(ending.code);
       }
       return ending.code;
+    }
+    if (ending.code == 0)
+    {
+      ending = FinishOutput();
     }
     std::cerr << ending.lines;
     return launch.AgreeOnCode(ending.code);

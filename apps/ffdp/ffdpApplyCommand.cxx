@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpLandmarks.h"
+#include "ffdpOutputNames.h"
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
 #include "ffdpResampling.h"
@@ -91,9 +92,12 @@ ApplyToImage(const Options & options)
 void
 RunApply(const Options & options)
 {
+  std::vector<std::string> inputs = options.transforms;
+  inputs.insert(inputs.end(), { options.image, options.reference });
+  RequireOwnNames({ options.output }, inputs);
   if (EndsWith(options.image, ".csv"))
   {
-    RequireWritableFile(options.output);
+    RequireWritableText(options.output);
     ApplyToPoints(options);
     return;
   }

@@ -20,6 +20,7 @@
 #include "ffdpDevice.h"
 #include "ffdpImageFiles.h"
 #include "ffdpOutputFiles.h"
+#include "ffdpOutputNames.h"
 
 #include "ffdpCudaBackend.h"
 #include "ffdpDeviceArray.h"
@@ -252,7 +253,7 @@ RunBench(const BenchOptions & options, const Launch & launch)
   RequireDevice(name, launch);
   if (!options.json.empty())
   {
-    RequireWritableFile(options.json);
+    RequireWritableText(options.json);
   }
   const RegistrationDevice device(name, options.threads, launch);
   ffdp::Backend &          backend = device.Backend();

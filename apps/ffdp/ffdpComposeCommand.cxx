@@ -18,6 +18,7 @@
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
+#include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
 
@@ -36,6 +37,9 @@ struct Options
 void
 RunCompose(const Options & options)
 {
+  std::vector<std::string> inputs = options.transforms;
+  inputs.push_back(options.reference);
+  RequireOwnNames({ options.output }, inputs);
   const bool asField = !IsTransformFile(options.output);
   if (asField && options.reference.empty())
   {

@@ -22,6 +22,7 @@
 #include "ffdpImageScores.h"
 #include "ffdpLabelScores.h"
 #include "ffdpLandmarks.h"
+#include "ffdpOutputNames.h"
 
 #include <nlohmann/json.hpp>
 
@@ -184,6 +185,23 @@ EvaluateLandmarks(const Options & options, Json & json)
                         { "errors_mm", errors.errors } };
 }
 
+/** All that is read, as the options name it. */
+std::vector<std::string>
+ListInputs(const Options & options)
+{
+  std::vector<std::string> inputs = options.transforms;
+  inputs.insert(inputs.end(),
+                { options.fixedLabels,
+                  options.movedLabels,
+                  options.fixed,
+                  options.moved,
+                  options.mask,
+                  options.warp,
+                  options.fixedPoints,
+                  options.movingPoints });
+  return inputs;
+}
+
 /** What can be known to be wrong before anything is computed, of all parts: headers, points, names. */
 void
 CheckInputs(const Options & options)
@@ -209,7 +227,7 @@ CheckInputs(const Options & options)
   }
   if (!options.json.empty())
   {
-    RequireWritableFile(options.json);
+    RequireWritableText(options.json);
   }
 }
 
@@ -226,6 +244,7 @@ RunEvaluate(const Options & options)
                 { !options.fixedPoints.empty(), EvaluateLandmarks } };
   bool any = false;
   Json json;
+  RequireOwnNames({ options.json }, ListInputs(options));
   CheckInputs(options);
   for (const auto & part : parts)
   {

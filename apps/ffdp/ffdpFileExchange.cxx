@@ -18,6 +18,7 @@
 #include "ffdpFileExchange.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 
 #include <cerrno>
@@ -106,19 +107,6 @@ WriteJournal(const FileExchange & exchange, const std::string & journal)
 
 } // namespace
 
-void
-RequireNoFolders(const std::vector<std::string> & files)
-{
-  std::error_code ignored;
-  for (const std::string & file : files)
-  {
-    if (fs::is_directory(file, ignored))
-    {
-      throw CommandError("'" + file + "' is a folder, so that no file of this name can be written");
-    }
-  }
-}
-
 std::string
 JournalName(const std::string & prefix)
 {
@@ -140,7 +128,7 @@ ExchangeFiles(const FileExchange & exchange, const std::string & journal)
   {
     targets.push_back(names.second);
   }
-  RequireNoFolders(targets);
+  RequireReplaceable(targets);
   WriteJournal(exchange, journal);
   std::error_code ignored;
   Renames         renames;

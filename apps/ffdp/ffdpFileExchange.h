@@ -48,8 +48,4 @@ IsJournal(const std::string & file);
 void
 FinishExchange(const std::string & journal);
 
-/** Throws CommandError if there is a folder, which no file can replace, of one of these names. */
-void
-RequireNoFolders(const std::vector<std::string> & files);
-
 #endif

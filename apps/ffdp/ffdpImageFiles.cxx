@@ -23,6 +23,7 @@
 #include "ffdpLibraryChatter.h"
 #include "ffdpNiftiHeader.h"
 #include "ffdpNiftiWriter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpTypedImages.h"
 
 #include "itkImageIOFactory.h"
@@ -56,6 +57,34 @@ OneLine(const itk::ExceptionObject & error)
   }
   return line;
 }
+
+namespace
+{
+
+/** ITK 5.2 turns the spacing of NIfTI files into mm, and leaves the origin in the unit of the file. Later ones may not.
+ */
+void
+ConvertOrigin(itk::ImageIOBase & io, const std::string & file)
+{
+  constexpr std::size_t QuaternionOffsetAt = 268, MatrixOffsetAt = 292, RowBytes = 16;
+  const NiftiHeader     header(file);
+  if (!header.IsKnown() || header.Millimeters() == 1)
+  {
+    return;
+  }
+  for (unsigned int axis = 0; axis < std::min(3u, io.GetNumberOfDimensions()); ++axis)
+  {
+    const double origin = std::abs(io.GetOrigin(axis));
+    const bool   asInFile = origin == std::abs(double(header.Float(QuaternionOffsetAt + 4 * axis))) ||
+                          origin == std::abs(double(header.Float(MatrixOffsetAt + RowBytes * axis)));
+    if (asInFile)
+    {
+      io.SetOrigin(axis, header.Millimeters() * io.GetOrigin(axis));
+    }
+  }
+}
+
+} // namespace
 
 itk::ImageIOBase::Pointer
 ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
@@ -93,6 +122,7 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
     const std::string reason = WhatIsWrongWithSpacing(file, true);
     throw CommandError(what + " '" + file + "' " + (reason.empty() ? "cannot be read: " + OneLine(error) : reason));
   }
+  ConvertOrigin(*io, file);
   for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
   {
     if (io->GetDimensions(axis) == 0 || (axis > 2 && io->GetDimensions(axis) != 1 && !(axis == 3 && seriesToo)))
@@ -126,7 +156,7 @@ PlaceOnePlane(const std::string &         file,
   }
   for (unsigned int i = 0; i < 3; ++i)
   {
-    const double toLps = i < 2 ? -1 : 1;
+    const double toLps = (i < 2 ? -1 : 1) * header.Millimeters();
     for (unsigned int j = 0; j < 3; ++j)
     {
       direction[i][j] = toLps * double(header.Float(RowsAt + i * RowBytes + 4 * j));
@@ -264,17 +294,6 @@ WriteWarp(const std::vector<float> & warp,
 {
   WriteAtomically(
     file, communicator, [&](const std::string & name) { WriteNiftiWarp(warp, grid, name, communicator, dimension); });
-}
-
-void
-RequireWritableFile(const std::string & file)
-{
-  RequireWritable(file);
-  std::error_code ignored;
-  if (fs::path(file).filename().empty() || fs::is_directory(file, ignored))
-  {
-    throw CommandError("'" + file + "' is a folder, not a file to write");
-  }
 }
 
 void

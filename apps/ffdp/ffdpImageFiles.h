@@ -89,11 +89,7 @@ WriteWarp(const std::vector<float> & warp,
 bool
 EndsWith(const std::string & text, const std::string & end);
 
-/** Throws unless this file can be written. */
-void
-RequireWritableFile(const std::string & file);
-
-/** The same for an image: its ending must be that of a format. */
+/** Throws unless an image can be written to this file: its ending must be that of a format. */
 void
 RequireWritableImage(const std::string & file);
 

@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
 
@@ -78,6 +79,7 @@ void
 RunInvert(const Options & options)
 {
   const std::string & file = options.transform;
+  RequireOwnNames({ options.output }, { file });
   if (!IsTransformFile(options.output))
   {
     RequireWritableField(options.output);

@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 
 #include <cmath>
@@ -72,6 +73,9 @@ TakeLogarithm(FloatImage * map)
 void
 RunJacobian(const Options & options)
 {
+  std::vector<std::string> inputs = options.transforms;
+  inputs.push_back(options.reference);
+  RequireOwnNames({ options.output }, inputs);
   RequireWritableKind(RawImageKind(), options.output);
   unsigned int       dimension = SpaceDimension;
   const auto         map = FloatImage::New();

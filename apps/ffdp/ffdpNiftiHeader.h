@@ -66,6 +66,16 @@ public:
     constexpr std::size_t SpacingsAt = 76;
     return this->Float(SpacingsAt + 4 * axis);
   }
+  /** Of the unit of lengths; 1 if it is not known, as in files of ANALYZE. */
+  double
+  Millimeters() const
+  {
+    constexpr std::size_t   UnitsAt = 123;
+    constexpr unsigned char OfSpace = 7, Meter = 1, Micrometer = 3;
+    const bool              known = this->HasMagic("n+1") || this->HasMagic("ni1");
+    const int               unit = known ? m_Bytes[UnitsAt] & OfSpace : 0;
+    return unit == Meter ? 1e3 : unit == Micrometer ? 1e-3 : 1;
+  }
   float
   Float(std::size_t at) const
   {

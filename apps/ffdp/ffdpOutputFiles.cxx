@@ -23,12 +23,14 @@
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 
 #include "itkMacro.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -61,6 +63,13 @@ Rename(const std::string & temporary, const std::string & file)
   }
 }
 
+/** Beside the file that links lead to, so that renaming replaces it; ends like the name that was given. */
+std::string
+TemporaryNameFor(const std::string & file, const std::string & target)
+{
+  return TemporaryName(target == file ? file : target + "-" + fs::path(file).filename().string());
+}
+
 /** A message in one line that names the file instead of its temporary name. */
 std::string
 MessageFor(std::string text, const std::string & temporary, const std::string & file)
@@ -80,11 +89,13 @@ WriteAtomically(const std::string &                                   file,
                 ffdp::Communicator &                                  communicator,
                 const std::function<void(const std::string & name)> & write)
 {
+  const std::string target = FollowLinks(file);
   DoOnFirst(communicator, [&] {
-    MakeFolderOf(file);
-    RemoveLeftovers(file, false);
+    RequireReplaceable({ file });
+    MakeFolderOf(target);
+    RemoveLeftovers(target, false);
   });
-  const std::string temporary = TakeFromFirst(communicator, TemporaryName(file));
+  const std::string temporary = TakeFromFirst(communicator, TemporaryNameFor(file, target));
   auto              removal = std::make_unique<RemovedWhenStopped>(temporary);
   try
   {
@@ -107,12 +118,12 @@ WriteAtomically(const std::string &                                   file,
   }
   if (theOutputSet)
   {
-    theOutputSet->m_Pending.push_back({ temporary, file, std::move(removal) });
+    theOutputSet->m_Pending.push_back({ temporary, target, std::move(removal) });
     theOutputSet->m_Files.push_back(file);
   }
   else
   {
-    DoOnFirst(communicator, [&] { Rename(temporary, file); });
+    DoOnFirst(communicator, [&] { Rename(temporary, target); });
   }
 }
 
@@ -143,9 +154,44 @@ ReasonOfLoss(const std::string & file)
   return reason;
 }
 
+namespace
+{
+
+/** To what is open, or is opened here and not made. */
+void
+WriteToStream(const std::string & text, const std::string & file)
+{
+  std::fflush(stdout); // what was printed before comes first, if this is the same stream
+  const int   descriptor = DescriptorOf(file);
+  const int   handle = descriptor >= 0 ? dup(descriptor) : open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  std::size_t done = 0;
+  ssize_t     written = handle < 0 ? -1 : 0;
+  while (written >= 0 && done < text.size())
+  {
+    written = write(handle, text.data() + done, text.size() - done);
+    done += std::size_t(std::max<ssize_t>(written, 0));
+  }
+  const int reason = errno;
+  if (handle >= 0)
+  {
+    close(handle);
+  }
+  if (written < 0)
+  {
+    throw CommandError("'" + file + "' cannot be written: " + std::strerror(reason));
+  }
+}
+
+} // namespace
+
 void
 WriteText(const std::string & text, const std::string & file)
 {
+  if (IsStream(file))
+  {
+    WriteToStream(text, file);
+    return;
+  }
   WriteAtomically(file, [&](const std::string & name) {
     errno = 0;
     std::ofstream out(name, std::ios::binary);
@@ -170,27 +216,6 @@ MakeFolderOf(const std::string & file)
   if (error)
   {
     throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
-  }
-}
-
-void
-RequireWritable(const std::string & prefix)
-{
-  const fs::path  parent = fs::path(prefix).parent_path();
-  fs::path        folder = parent;
-  std::error_code ignored;
-  while (!folder.empty() && !fs::exists(fs::symlink_status(folder, ignored)))
-  {
-    folder = folder.parent_path();
-  }
-  const std::string there = folder.empty() ? "." : folder.string();
-  if (!fs::is_directory(there, ignored))
-  {
-    throw CommandError("the folder '" + parent.string() + "' cannot be made: '" + there + "' is not a folder");
-  }
-  if (access(there.c_str(), W_OK | X_OK) != 0)
-  {
-    throw CommandError("the folder '" + there + "' is not writable: " + std::strerror(errno));
   }
 }
 
@@ -228,8 +253,7 @@ OutputSet::Commit(const std::vector<std::string> & outdated)
     std::error_code ignored;
     for (const std::string & file : outdated)
     {
-      const bool written = std::find(m_Files.begin(), m_Files.end(), file) != m_Files.end();
-      if (!written && fs::is_regular_file(file, ignored))
+      if (!IsAmong(file, m_Files) && fs::is_regular_file(file, ignored))
       {
         exchange.leaving.push_back(file);
       }

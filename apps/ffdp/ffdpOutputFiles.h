@@ -26,9 +26,9 @@
 #include <vector>
 
 /** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
- * as a whole or not at all. Within the life of an OutputSet, renaming waits for its Commit(). The folder is made if it
- * is missing. SIGINT and SIGTERM remove the temporary file, and so does the next call for `file` after a process was
- * killed.
+ * as a whole or not at all. If `file` is a link, all this happens where it leads (see ffdpOutputNames.h). Within the
+ * life of an OutputSet, renaming waits for its Commit(). The folder is made if it is missing. SIGINT and SIGTERM remove
+ * the temporary file, and so does the next call for `file` after a process was killed.
  *
  * With a communicator, all ranks make the call and get the name that rank 0 gives it. write(name) ends by agreeing with
  * the other ranks that the file is complete (see ffdpAgreement.h), or throws on all of them; then rank 0 renames. What
@@ -44,13 +44,9 @@ WriteAtomically(const std::string & file, const std::function<void(const std::st
 std::string
 ReasonOfLoss(const std::string & file);
 
+/** As a whole or not at all; to a stream, as it is. */
 void
 WriteText(const std::string & text, const std::string & file);
-
-/** Throws unless files that begin with `prefix` can be written: their folder can, or can be made. It is made when the
- * first of them is written, so that nothing is left of work that fails before. */
-void
-RequireWritable(const std::string & prefix);
 
 /** Makes the folder of a file if it is missing. */
 void

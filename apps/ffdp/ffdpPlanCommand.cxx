@@ -18,8 +18,10 @@
 #include "ffdpCommands.h"
 #include "ffdpDeviceName.h"
 #include "ffdpOutputFiles.h"
+#include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
 #include "ffdpRegisterArguments.h"
+#include "ffdpRegisterFiles.h"
 
 #include <nlohmann/json.hpp>
 
@@ -132,7 +134,12 @@ FindDevice(const RegisterOptions & options, std::string & whyNot)
 void
 RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
 {
-  const StageList           list = PlanStages(options);
+  if (!json.empty())
+  {
+    RequireWritableText(json);
+  }
+  const StageList list = PlanStages(options);
+  RequireOwnNames({ json }, ListReadFiles(options, list));
   const RegistrationProblem problem = DescribeProblem(options, list, ranks);
   RequireAxisWeights(options, problem.pairs.front().fixedSize);
   const bool          planar = problem.pairs.front().fixedSize.z == 1;

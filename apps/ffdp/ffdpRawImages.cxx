@@ -20,6 +20,7 @@
 #include "ffdpFileCompleteness.h"
 #include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 #include "ffdpTypedImages.h"
 
@@ -212,11 +213,11 @@ void
 RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::SizeValueType planes)
 {
   RequireWritableImage(file);
-  const fs::path    target(file);
+  const fs::path    target(FollowLinks(file));
   std::error_code   ignored;
   const fs::path    parent = target.parent_path().empty() ? fs::path(".") : target.parent_path();
   const fs::path    folder = fs::is_directory(parent, ignored) ? parent : fs::temp_directory_path(ignored);
-  const std::string name = TemporaryName((folder / ("tiny-" + target.filename().string())).string());
+  const std::string name = TemporaryName((folder / ("tiny-" + fs::path(file).filename().string())).string());
   auto              grid = FloatImage::New();
   grid->SetRegions(FloatImage::SizeType{ { 2, 2, kind.dimension == 2 ? 1 : std::min<itk::SizeValueType>(planes, 2) } });
   RawImageKind tiny = kind;

@@ -155,25 +155,17 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     }
     RequireMemory(problem, launch.RanksHere());
   }
+  const std::string warning = CompareSizes(options, list.pairs);
+  if (!warning.empty() && !options.quiet && launch.Ranks().Rank() == 0)
+  {
+    std::cerr << "ffdp: warning: " << warning << "\n";
+  }
 }
 
 bool
 IsInOneFolder(const std::string & a, const std::string & b)
 {
   return std::filesystem::absolute(a).parent_path() == std::filesystem::absolute(b).parent_path();
-}
-
-void
-RequireWritableOutputs(const RegisterOptions & options)
-{
-  RequireWritable(options.output);
-  for (const std::string & file : { options.warped, options.inverseWarped })
-  {
-    if (!file.empty())
-    {
-      RequireWritableFile(file);
-    }
-  }
 }
 
 void
@@ -190,7 +182,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   const StageList list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
   RequireOutputNames(options, list);
-  DoOnFirst(ranks, [&] { RequireWritableOutputs(options); });
+  DoOnFirst(ranks, [&] { RequireWritableOutputs(options, list); });
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);

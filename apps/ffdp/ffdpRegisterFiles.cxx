@@ -17,8 +17,7 @@
  *=========================================================================*/
 #include "ffdpRegisterFiles.h"
 
-#include "ffdpFileExchange.h"
-#include "ffdpCommandError.h"
+#include "ffdpOutputNames.h"
 #include "ffdpStageList.h"
 
 #include <algorithm>
@@ -58,45 +57,6 @@ ListWrittenFiles(const RegisterOptions & options, const StageList & list)
   return names;
 }
 
-/** All that this run reads, and pieces of options that may be such names: a start is FILE or [FILE,1], masks may be
- * [FILE,FILE]. */
-Names
-ListReadFiles(const RegisterOptions & options, const StageList & list)
-{
-  Names names = { options.fixedMask, options.movingMask };
-  for (const ImageNames & pair : list.pairs)
-  {
-    names.insert(names.end(), { pair.fixed, pair.moving });
-  }
-  Names lists = options.start;
-  lists.push_back(options.masks);
-  for (const std::string & text : lists)
-  {
-    names.push_back(text);
-    for (std::size_t at = 0, end; at < text.size(); at = end + 1)
-    {
-      end = std::min(text.find_first_of("[],", at), text.size());
-      names.push_back(text.substr(at, end - at));
-    }
-  }
-  names.erase(std::remove(names.begin(), names.end(), std::string()), names.end());
-  return names;
-}
-
-bool
-IsOneFile(const std::string & a, const std::string & b)
-{
-  std::error_code ignored;
-  return fs::equivalent(a, b, ignored) ||
-         fs::weakly_canonical(fs::absolute(a), ignored) == fs::weakly_canonical(fs::absolute(b), ignored);
-}
-
-bool
-IsAmong(const std::string & file, const Names & names)
-{
-  return std::any_of(names.begin(), names.end(), [&](const std::string & name) { return IsOneFile(file, name); });
-}
-
 } // namespace
 
 std::string
@@ -106,25 +66,33 @@ NameOfWarped(const RegisterOptions & options, bool forward)
   return !given.empty() ? given : options.output + (forward ? "" : "Inverse") + "Warped" + EndingOf(options);
 }
 
+Names
+ListReadFiles(const RegisterOptions & options, const StageList & list)
+{
+  Names texts = options.start;
+  texts.insert(texts.end(), { options.fixedMask, options.movingMask, options.masks });
+  for (const ImageNames & pair : list.pairs)
+  {
+    texts.insert(texts.end(), { pair.fixed, pair.moving });
+  }
+  return ListNamedFiles(texts);
+}
+
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list)
 {
-  const Names written = ListWrittenFiles(options, list);
-  for (auto name = written.begin(); name != written.end(); ++name)
+  Names outputs = ListWrittenFiles(options, list);
+  outputs.push_back(options.logJson);
+  RequireOwnNames(outputs, ListReadFiles(options, list));
+}
+
+void
+RequireWritableOutputs(const RegisterOptions & options, const StageList & list)
+{
+  for (const std::string & file : ListWrittenFiles(options, list))
   {
-    if (IsAmong(*name, Names(name + 1, written.end())))
-    {
-      throw UsageError("'" + *name + "' is the name of two outputs");
-    }
+    RequireWritableFile(file);
   }
-  for (const std::string & file : { options.warped, options.inverseWarped })
-  {
-    if (!file.empty() && IsAmong(file, ListReadFiles(options, list)))
-    {
-      throw UsageError("'" + file + "' is an input: take another name for the output");
-    }
-  }
-  RequireNoFolders(written);
 }
 
 Names
@@ -142,11 +110,12 @@ ListOutdatedFiles(const RegisterOptions & options, const StageList & list)
                    "InverseComposite.h5",
                    "report.html" });
   }
-  const Names read = ListReadFiles(options, list);
-  Names       outdated;
+  Names keep = ListReadFiles(options, list);
+  keep.push_back(options.logJson);
+  Names outdated;
   for (const std::string & name : names)
   {
-    if (!IsAmong(options.output + name, read))
+    if (!IsAmong(options.output + name, keep))
     {
       outdated.push_back(options.output + name);
     }

@@ -26,12 +26,20 @@
 std::string
 NameOfWarped(const RegisterOptions & options, bool forward);
 
-/** Throws UsageError if two outputs have one name, or one that -o names is that of an input; CommandError if a folder
- * is in the way of a file. */
+/** All that a run reads and that is there. */
+std::vector<std::string>
+ListReadFiles(const RegisterOptions & options, const StageList & list);
+
+/** Throws UsageError if two outputs have one name, or one has that of an input. */
 void
 RequireOutputNames(const RegisterOptions & options, const StageList & list);
 
-/** Files of an earlier run of the same prefix that would not belong to this one, unless it reads them. Of a folder as a
+/** Throws CommandError unless all files can be written where they, or links of their names, lead. */
+void
+RequireWritableOutputs(const RegisterOptions & options, const StageList & list);
+
+/** Files of an earlier run of the same prefix that would not belong to this one, unless it reads them or logs
+ * to them. Of a folder as a
  * prefix, only those whose names nobody else would choose. */
 std::vector<std::string>
 ListOutdatedFiles(const RegisterOptions & options, const StageList & list);

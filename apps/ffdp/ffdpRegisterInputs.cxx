@@ -23,7 +23,10 @@
 #include "ffdpRegisterStart.h"
 #include "ffdpStageText.h"
 
+#include <algorithm>
 #include <map>
+#include <sstream>
+#include <utility>
 
 namespace
 {
@@ -110,6 +113,35 @@ ReadMasks(const RegisterOptions & options, ffdp::Communicator & communicator, Re
   }
 }
 
+/** An image as its header describes it, without axes of one voxel. */
+struct ImageSize
+{
+  std::string name;
+  double      largest = 0;       ///< side of the image, mm
+  double      smallestVoxel = 0; ///< side of a voxel, mm
+};
+
+ImageSize
+ReadSize(const std::string & file, const std::string & what)
+{
+  const auto         grid = ReadGrid(file, what);
+  std::ostringstream sides;
+  ImageSize          size;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    const auto   voxels = grid->GetLargestPossibleRegion().GetSize(axis);
+    const double voxel = grid->GetSpacing()[axis], side = voxel * double(voxels);
+    if (voxels > 1)
+    {
+      size.largest = std::max(size.largest, side);
+      size.smallestVoxel = size.smallestVoxel > 0 ? std::min(size.smallestVoxel, voxel) : voxel;
+      sides << (sides.tellp() > 0 ? " x " : "") << side;
+    }
+  }
+  size.name = what + " '" + file + "' (" + sides.str() + " mm)";
+  return size;
+}
+
 } // namespace
 
 MaskNames
@@ -157,6 +189,31 @@ RequireOneDimension(const RegisterOptions & options, const std::vector<ImageName
   {
     RequireOneDimension(ReadFieldDimension(warp), first);
   }
+}
+
+std::string
+CompareSizes(const RegisterOptions & options, const std::vector<ImageNames> & pairs)
+{
+  constexpr double Far = 100;
+  std::string      warning;
+  for (const ImageNames & names : options.start.empty() ? pairs : std::vector<ImageNames>())
+  {
+    ImageSize small = ReadSize(names.fixed, "fixed image"), large = ReadSize(names.moving, "moving image");
+    if (small.largest > large.largest)
+    {
+      std::swap(small, large);
+    }
+    const std::string question = large.name + ": are the units in their headers right?";
+    if (small.largest < large.smallestVoxel)
+    {
+      throw CommandError(small.name + " is smaller than a voxel of " + question);
+    }
+    if (Far * small.largest < large.largest)
+    {
+      warning = small.name + " is far smaller than " + question;
+    }
+  }
+  return warning;
 }
 
 RegisterInputs

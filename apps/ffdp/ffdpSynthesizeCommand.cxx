@@ -19,6 +19,7 @@
 #include "ffdpCommands.h"
 #include "ffdpImageGrid.h"
 #include "ffdpLabelPainting.h"
+#include "ffdpOutputNames.h"
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
 #include "ffdpRawImages.h"
@@ -115,18 +116,15 @@ CheckNumbers(const Options & options)
 void
 CheckOutputs(const Options & options)
 {
-  std::set<std::string> names;
-  RawImageKind          labels;
+  const std::vector<std::string> outputs = { options.output, options.labelsOut, options.warpOut, options.rigidOut };
+  RequireOwnNames(outputs, { options.labels, options.table });
+  RawImageKind labels;
   labels.component = itk::IOComponentEnum::SHORT;
-  for (const std::string & file : { options.output, options.labelsOut, options.warpOut, options.rigidOut })
+  for (const std::string & file : outputs)
   {
     if (file.empty())
     {
       continue;
-    }
-    if (!names.insert(file).second)
-    {
-      throw CommandError("'" + file + "' is given for two outputs");
     }
     file == options.rigidOut  ? RequireWritableTransform(file)
     : file == options.warpOut ? RequireWritableField(file)

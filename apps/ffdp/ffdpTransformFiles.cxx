@@ -61,6 +61,25 @@ RequireFinite(const Base * transform, const std::string & file)
   }
 }
 
+/** Some kinds of ITK's (VersorTransform of 5.2) do not take a new matrix into account when parameters are set: their
+ * offset is still that of the identity, whatever the center. */
+template <unsigned int VDimension>
+void
+ComputeOffsets(itk::TransformBaseTemplate<double> * transform)
+{
+  if (auto * linear = dynamic_cast<itk::MatrixOffsetTransformBase<double, VDimension, VDimension> *>(transform))
+  {
+    linear->SetCenter(linear->GetCenter());
+  }
+  else if (auto * composite = dynamic_cast<itk::CompositeTransform<double, VDimension> *>(transform))
+  {
+    for (itk::SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
+    {
+      ComputeOffsets<VDimension>(composite->GetNthTransformModifiablePointer(n));
+    }
+  }
+}
+
 using BasePointers = std::vector<Base::Pointer>;
 
 /** All that is in a file. */
@@ -119,6 +138,8 @@ ReadTransformFile(const std::string & file, unsigned int & dimension)
   dimension = 0;
   for (const auto & item : *reader->GetModifiableTransformList())
   {
+    ComputeOffsets<PlaneDimension>(item);
+    ComputeOffsets<SpaceDimension>(item);
     const auto *        planar = dynamic_cast<const PlanarTransform *>(item.GetPointer());
     const Base::Pointer transform =
       planar ? Lift(planar, file) : Base::Pointer(dynamic_cast<Base *>(item.GetPointer()));

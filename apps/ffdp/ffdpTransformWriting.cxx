@@ -19,6 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpHdf5Transforms.h"
+#include "ffdpOutputNames.h"
 #include "ffdpPlanarTransforms.h"
 
 #include "itkTransformFileReader.h"

@@ -24,6 +24,7 @@
 #include "itkVector.h"
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -428,4 +429,72 @@ TEST(ImageReading, AllRanksNoticeThatOneSeesAnotherFile)
   const auto missing = read("missing.nii");
   ASSERT_EQ(missing.size(), 1u);
   EXPECT_NE(missing.begin()->find("missing.nii' does not exist (on rank 2 of 4)"), std::string::npos);
+}
+
+namespace
+{
+
+/** A NIfTI file in micrometres: as if it had been written so, or with nothing but the unit changed. */
+void
+WriteInMicrometers(const std::string & from, const std::string & to, bool lengthsToo)
+{
+  constexpr std::size_t UnitsAt = 123, SpacingsAt = 80, QuaternionOffsetAt = 268, RowsAt = 280;
+  std::string           bytes = ReadText(from);
+  const auto            scale = [&](std::size_t at, std::size_t count) {
+    for (std::size_t end = at + 4 * count; lengthsToo && at < end; at += 4)
+    {
+      float number;
+      std::memcpy(&number, &bytes[at], sizeof(number));
+      number *= 1000;
+      std::memcpy(&bytes[at], &number, sizeof(number));
+    }
+  };
+  scale(SpacingsAt, 3);
+  scale(QuaternionOffsetAt, 3);
+  scale(RowsAt, 12);
+  bytes[UnitsAt] = 3;
+  std::ofstream(to, std::ios::binary) << bytes;
+}
+
+} // namespace
+
+TEST(ImageReading, NiftiInMicrometersIsInPlace)
+{
+  const Folder      folder("micrometers");
+  const std::string plain = folder / "plain.nii", micro = folder / "micro.nii";
+  Write(MakeImage(0, 0.1, 1), plain);
+  WriteInMicrometers(plain, micro, true);
+  EXPECT_TRUE(AreOnOneGrid(ReadGrid(micro, "image"), ReadGrid(plain, "image")));
+  EXPECT_TRUE(AreOnOneGrid(ReadImage(micro, "image"), ReadImage(plain, "image")));
+}
+
+TEST(ImageReading, SizesThatCannotBeRightAreNamed)
+{
+  const Folder      folder("sizes");
+  const std::string plain = folder / "plain.nii", micro = folder / "micro.nii", close = folder / "close.nii";
+  const auto        image = MakeImage(0, 0.1, 1);
+  Write(image, plain);
+  WriteInMicrometers(plain, micro, false);
+  const auto run = [&](const std::string & fixed, const std::string & moving) {
+    return RunProgram(folder,
+                      "register --transform 'Rigid[]' --metric MI --convergence 0 -f " + fixed + " -m " + moving +
+                        " -o " + (folder / "out_"));
+  };
+  for (const Outcome & outcome : { run(plain, micro), run(micro, plain) })
+  {
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.ErrorLines(), 1) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("micro.nii' (0.044 x 0.04 x 0.039 mm) is smaller than a voxel"), std::string::npos)
+      << outcome.errors;
+    EXPECT_NE(outcome.errors.find("plain.nii' (44 x 40 x 39 mm)"), std::string::npos) << outcome.errors;
+  }
+  auto stripe = Image::New();
+  stripe->SetRegions(Image::SizeType{ { 301, 4, 4 } });
+  stripe->Allocate(true);
+  Write(stripe, folder / "long.nii");
+  image->SetSpacing(itk::Vector<double, 3>(0.05));
+  Write(image, close);
+  EXPECT_NE(
+    run(close, folder / "long.nii").errors.find("warning: fixed image '" + close + "' (2.2 x 2 x 1.5 mm) is far"),
+    std::string::npos);
 }

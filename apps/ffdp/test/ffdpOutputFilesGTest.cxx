@@ -21,6 +21,7 @@
 #include "ffdpGzipWriter.h"
 #include "ffdpImageFiles.h"
 #include "ffdpNiftiWriter.h"
+#include "ffdpOutputNames.h"
 #include "ffdpProgramTestSupport.h"
 
 #include "itkMultiThreaderBase.h"

@@ -222,3 +222,41 @@ TEST(Program, HelpAndVersionAndInfo)
   EXPECT_EQ(info.code, 0);
   EXPECT_NE(info.output.find("device cpu"), std::string::npos);
 }
+
+TEST(Program, SaysThatStandardOutputIsFull)
+{
+  if (!fs::exists("/dev/full"))
+  {
+    GTEST_SKIP() << "needs /dev/full";
+  }
+  const Pair        pair("full-output");
+  const std::string image = pair.folder / "fixed.nii.gz";
+  for (const std::string & arguments : { std::string("--version"),
+                                         std::string("--help"),
+                                         std::string("register --help"), // more than is kept back
+                                         std::string("info"),
+                                         "evaluate --fixed " + image + " --moved " + image,
+                                         "plan -t rigid -f " + image + " -m " + image })
+  {
+    const Outcome     outcome = RunProgram(pair.folder, arguments + " >/dev/full 2>" + (pair.folder / "told") + " #");
+    const std::string told = ReadText(pair.folder / "told");
+    EXPECT_EQ(outcome.code, 1) << arguments;
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+    EXPECT_EQ(told.rfind("ffdp: not all could be written to standard output: ", 0), 0u) << told;
+  }
+}
+
+TEST(Program, NobodyMissesWhatNobodyReads)
+{
+  const Folder folder("closed-output");
+  for (const char * arguments : { "info", "register --help" })
+  {
+    const std::string program = FFDP_PROGRAM + std::string(" ") + arguments + " 2>>" + (folder / "told"),
+                      code = folder / "code";
+    std::system(("(trap '' PIPE; sleep 0.2; " + program + "; echo $? >" + code + ") | true; sleep 0.5").c_str());
+    EXPECT_EQ(ReadText(code), "0\n") << arguments;
+    std::system(("(" + program + " >&-; echo $? >" + code + ")").c_str());
+    EXPECT_EQ(ReadText(code), "0\n") << arguments;
+  }
+  EXPECT_EQ(ReadText(folder / "told"), "");
+}

@@ -242,10 +242,11 @@ TEST(RegisterCommand, GoesOnFromAWarp)
   const Pair pair("warp");
   ASSERT_EQ(RunProgram(pair.folder, pair.Arguments() + ShortStages + " --quiet").code, 0);
   const std::string prefix = pair.folder / "out_";
-  const std::string again = "register -f " + (pair.folder / "fixed.nii.gz") + " -m " + (pair.folder / "moving.mha") +
+  const std::string start = "register -f " + (pair.folder / "fixed.nii.gz") + " -m " + (pair.folder / "moving.mha") +
                             " -o " + (pair.folder / "again_") +
-                            " --transform 'Greedy[]' --metric CC --convergence 0 -r " + prefix;
-  const Outcome outcome = RunProgram(pair.folder, again + "1Warp.nii.gz " + prefix + "0GenericAffine.mat");
+                            " --transform 'Greedy[]' --metric CC --convergence 0 -r ";
+  const std::string again = start + prefix;
+  const Outcome     outcome = RunProgram(pair.folder, again + "1Warp.nii.gz " + prefix + "0GenericAffine.mat");
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   // A warp and its inverse are drawn together by up to a tenth of a voxel at the end, in this run, too: the intensities
   // are between 0 and about 2, and few voxels move.
@@ -257,7 +258,7 @@ TEST(RegisterCommand, GoesOnFromAWarp)
   const Outcome composite = RunProgram(pair.folder, again + "Composite.h5");
   ASSERT_EQ(composite.code, 0) << composite.errors;
   EXPECT_LT(MeanDifference(Read(pair.folder / "again_Warped.nii.gz"), separate), 1e-4);
-  const Outcome inverse = RunProgram(pair.folder, pair.Arguments() + " -r '[" + prefix + "1Warp.nii.gz,1]'");
+  const Outcome inverse = RunProgram(pair.folder, start + "'[" + prefix + "1Warp.nii.gz,1]'");
   EXPECT_EQ(inverse.code, 2);
   EXPECT_NE(inverse.errors.find("give the file of its inverse"), std::string::npos) << inverse.errors;
   const Outcome late = RunProgram(pair.folder, again + "0GenericAffine.mat " + prefix + "Composite.h5");

@@ -264,7 +264,7 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
     { ball + "--warp-size 20 --warp-smoothness 3", "folds" },
     { "--head --crop 3 -o out.nii.gz", "--crop is for label maps", WrongUsage },
     { "--labels ball.nii.gz -o out.xyz", "does not end like an image" },
-    { ball + "--labels-out out.nii.gz", "given for two outputs" },
+    { ball + "--labels-out out.nii.gz", "the name of two outputs", WrongUsage },
     { "--labels ball.nii.gz -o file/out.nii.gz", "file" },
   };
   for (const auto & c : cases)

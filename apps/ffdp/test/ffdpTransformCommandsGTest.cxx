@@ -170,6 +170,30 @@ TEST(Compose, ReadsTheClassThatLinearTransformsDeriveFrom)
   EXPECT_EQ(ReadText(folder / "to.csv"), "x,y,z\n21,-8,33\n");
 }
 
+TEST(Compose, LinearTransformsOfAllKindsTurnAboutTheirCenter)
+{
+  const Folder      folder("centers");
+  const std::string versor = "0 0 0.70710678118654752"; // a right angle about z
+  const struct
+  {
+    std::string kind, parameters;
+  } turns[] = { { "VersorTransform", versor },
+                { "VersorRigid3DTransform", versor + " 0 0 0" },
+                { "ScaleVersor3DTransform", versor + " 0 0 0 1 1 1" },
+                { "Euler3DTransform", "0 0 1.5707963267948966 0 0 0" } };
+  std::ofstream(folder / "points.csv") << "10,20,30\n";
+  for (const auto & turn : turns)
+  {
+    std::ofstream(folder / "turn.txt") << "#Insight Transform File V1.0\n#Transform 0\nTransform: " << turn.kind
+                                       << "_double_3_3\nParameters: " << turn.parameters
+                                       << "\nFixedParameters: 5 6 7\n";
+    const Outcome outcome = RunProgram(
+      folder, "apply -i " + (folder / "points.csv") + " -t " + (folder / "turn.txt") + " -o " + (folder / "to.csv"));
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_EQ(ReadText(folder / "to.csv"), "-9,11,30\n") << turn.kind; // (5, 6) + (-14, 5)
+  }
+}
+
 TEST(Invert, UndoesLinearTransformsFieldsAndComposites)
 {
   const Transforms t("invert");
