@@ -78,8 +78,8 @@ struct RegistrationStage
   int window = 10;       ///< losses that a slope is fitted to
   int smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
 
-  /** Linear stages: mm per iteration at the start of a level, in voxels of the level, at the corners of the image.
-   * Greedy, SyN: the largest step, times half a voxel. */
+  /** Linear stages: how far an iteration moves points half way to the corners of the image at the start of a level, in
+   * voxels of the level. Greedy, SyN: the largest step, times half a voxel; SyN moves both images so far. */
   double learningRate = 0.5;
 
   // Moments
@@ -107,9 +107,9 @@ struct RegistrationProgress
   int          iterations = 0; ///< at most
   double       value = 0;      ///< the loss before this iteration's step, or the least of a search; at the end, voxels
                                ///< the two warps are apart
-  double step = 0;             ///< largest movement of a voxel in this iteration, in voxels of the level
-  double fraction = 0;         ///< of the work of all stages that is done, by voxels
-  bool   isEnd = false;        ///< all stages are done
+  double step = 0;      ///< largest movement in this iteration, in voxels of the level; of linear stages, at most
+  double fraction = 0;  ///< of the work of all stages that is done, by voxels
+  bool   isEnd = false; ///< all stages are done
 };
 
 struct LevelReport

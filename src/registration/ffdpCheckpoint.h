@@ -54,11 +54,11 @@ public:
     return !m_Where.directory.empty();
   }
 
-  /** Whether state was saved that can be loaded. Throws if it is that of another registration. */
+  /** Whether state was saved. */
   bool
   Exists() const;
 
-  /** Calls exchange(archive) with the file. */
+  /** Calls exchange(archive) with the file. Throws if it is that of another registration, or damaged. */
   void
   Load(const std::function<void(StateArchive &)> & exchange) const;
 

@@ -32,8 +32,8 @@ VoxelEdge(const PlacedImage & image);
 /** A linear map about a center, and the ways in which a stage may change it: y = A (x - c) + b.
  *
  * A changes by factors from the left, I + sum of p_k E_k, with generators E_k of the stage's kind (rotations as exact
- * rotations). Parameters are scaled such that one unit moves the corners of the image by about one mm, so that a
- * degree and a millimeter mean the same to the optimizer. */
+ * rotations). Parameters are scaled such that one unit moves points half way to the corners of the image by about one
+ * mm, so that a degree and a millimeter mean the same to the optimizer. */
 class LinearOptimizer
 {
 public:
