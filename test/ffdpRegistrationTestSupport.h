@@ -79,6 +79,23 @@ struct TestImage
           voxels.At(x, y, z) = float(Phantom(map(indexToPhysical({ { double(x), double(y), double(z) } }))));
         }
   }
+  /** The part without so many voxels at each end of each axis: with many, nothing but the inside of the organ. */
+  TestImage
+  Cropped(std::int64_t margin) const
+  {
+    TestImage      part = *this;
+    const Extent & size = voxels.domain;
+    part.voxels = Volume<float>({ size.x - 2 * margin, size.y - 2 * margin, size.z - 2 * margin });
+    for (std::int64_t z = 0; z < part.voxels.domain.z; ++z)
+      for (std::int64_t y = 0; y < part.voxels.domain.y; ++y)
+        for (std::int64_t x = 0; x < part.voxels.domain.x; ++x)
+        {
+          part.voxels.At(x, y, z) = voxels.At(x + margin, y + margin, z + margin);
+        }
+    const std::array<double, 3> corner = indexToPhysical({ { double(margin), double(margin), double(margin) } });
+    std::copy(corner.begin(), corner.end(), part.indexToPhysical.offset);
+    return part;
+  }
   PlacedImage
   Placed() const
   {

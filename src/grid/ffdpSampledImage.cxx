@@ -55,13 +55,12 @@ SampledImage::SampledImage(Backend &                       backend,
                            Communicator &                  communicator,
                            const VolumeView<const float> & own,
                            const JoinedPlanes &            joined,
-                           Border                          border)
+                           const SamplerParameters &       parameters)
   : m_Backend(&backend)
   , m_Communicator(&communicator)
   , m_Image(backend, communicator, own, joined)
-{
-  m_Parameters.border = border;
-}
+  , m_Parameters(parameters)
+{}
 
 void
 SampledImage::Prepare(const CompositeMap & map,
@@ -163,9 +162,23 @@ SampledImage::Sample(const VolumeView<float> & output)
                     std::size_t(output.planes * output.planeStride) * sizeof(float));
     return;
   }
-  const PlaneRange reach =
-    m_Communicator->Size() == 1 ? PlaneRange() : this->ReachOf(output.firstPlane, output.EndPlane());
-  m_Backend->Sample(m_Image.View(reach), m_Map, m_Warp, output, m_Parameters);
+  SamplerParameters parameters = m_Parameters;
+  const bool        isWhole = m_Communicator->Size() == 1;
+  if (!isWhole && parameters.outsideValue != 0) // it would come with the plane 0 of the image, which may not be here
+  {
+    this->SampleOutside(output);
+    parameters.outsideValue = 0;
+    parameters.accumulate = true;
+  }
+  const PlaneRange reach = isWhole ? PlaneRange() : this->ReachOf(output.firstPlane, output.EndPlane());
+  m_Backend->Sample(m_Image.View(reach), m_Map, m_Warp, output, parameters);
+}
+
+void
+SampledImage::SampleOutside(const VolumeView<float> & output)
+{
+  const VolumeView<const float> noPlanes(output.data, m_Image.Own().domain, 0, 0);
+  m_Backend->Sample(noPlanes, m_Map, m_Warp, output, m_Parameters);
 }
 
 std::vector<MapGradient>

@@ -39,7 +39,7 @@ public:
                Communicator &                  communicator,
                const VolumeView<const float> & own,
                const JoinedPlanes &            joined,
-               Border                          border = Border::Zero);
+               const SamplerParameters &       parameters = {});
 
   /** Made by all ranks before they sample the planes `output` of the fixed grid, which this rank owns, under a map.
    * `u` must stay as it is until the last sample is taken. */
@@ -67,6 +67,9 @@ public:
                  bool                            accumulate = false);
 
 private:
+  /** Writes what is outside of the image to planes of the output, and 0 elsewhere. */
+  void
+  SampleOutside(const VolumeView<float> & output);
   /** Makes planes that ranks reach available, kept or from the ring. */
   void
   Provide(bool withDerivative);

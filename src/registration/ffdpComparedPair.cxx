@@ -50,7 +50,7 @@ ComparedPair::ComparedPair(Backend &            backend,
   , m_Joined(joined)
   , m_Planes(Partition(images.fixed.domain.z, communicator.Size()).Owned(communicator.Rank()))
   , m_FixedHere(backend, communicator, images.fixed, joined)
-  , m_Moving(backend, communicator, images.moving, joined, BorderOf(images.field.movingEnds))
+  , m_Moving(backend, communicator, images.moving, joined, images.field.moving.Sampling())
   , m_Moved(backend, images.fixed.domain, 1, m_Capacity)
   , m_MovedEdges(backend, communicator, images.fixed.domain, halo)
 {
@@ -63,11 +63,11 @@ ComparedPair::ComparedPair(Backend &            backend,
   {
     m_MovingMask = SampledImage(backend, communicator, images.movingMask, joined);
   }
-  else if (images.field.movingEnds)
+  else if (IsUnknown(images.field.moving))
   {
     m_InsideMoving = InsideTest(backend, images.moving.domain);
   }
-  if (images.movingMask.IsGiven() || images.field.movingEnds)
+  if (images.movingMask.IsGiven() || IsUnknown(images.field.moving))
   {
     m_MovedMask = PlaneWindow<float>(backend, domain, 1, m_Capacity);
   }
@@ -89,18 +89,18 @@ ComparedPair::PrepareFixedWarp()
     return;
   }
   const Extent & domain = m_Images.fixed.domain;
-  m_Fixed = SampledImage(m_Backend, m_Communicator, m_Images.fixed, m_Joined, BorderOf(m_Images.field.fixedEnds));
+  m_Fixed = SampledImage(m_Backend, m_Communicator, m_Images.fixed, m_Joined, m_Images.field.fixed.Sampling());
   m_MovedFixed = PlaneWindow<float>(m_Backend, domain, 1, m_Capacity);
   m_MovedFixedEdges = EdgeStrips<float>(m_Backend, m_Communicator, domain, m_Halo);
   if (m_Images.fixedMask.IsGiven())
   {
     m_FixedMask = SampledImage(m_Backend, m_Communicator, m_Images.fixedMask, m_Joined);
   }
-  else if (m_Images.field.fixedEnds)
+  else if (IsUnknown(m_Images.field.fixed))
   {
     m_InsideFixed = InsideTest(m_Backend, domain);
   }
-  if (m_Images.fixedMask.IsGiven() || m_Images.field.fixedEnds)
+  if (m_Images.fixedMask.IsGiven() || IsUnknown(m_Images.field.fixed))
   {
     m_MovedFixedMask = PlaneWindow<float>(m_Backend, domain, 1, m_Capacity);
   }
@@ -220,7 +220,7 @@ ComparedPair::SampleMask(const VolumeView<std::uint8_t> & mask)
     m_FixedMask.Sample(here(m_MovedFixedMask));
     fixedMask = m_MovedFixedMask.Volume();
   }
-  else if (m_FixedMoves && m_Images.field.fixedEnds)
+  else if (m_FixedMoves && IsUnknown(m_Images.field.fixed))
   {
     m_InsideFixed.Sample(m_Backend, CompositeMap{}, m_FixedWarp, here(m_MovedFixedMask));
     fixedMask = m_MovedFixedMask.Volume();
@@ -230,7 +230,7 @@ ComparedPair::SampleMask(const VolumeView<std::uint8_t> & mask)
     m_MovingMask.Sample(here(m_MovedMask));
     movedMask = m_MovedMask.Volume();
   }
-  else if (m_Images.field.movingEnds)
+  else if (IsUnknown(m_Images.field.moving))
   {
     m_InsideMoving.Sample(m_Backend, m_Map, m_Warp, here(m_MovedMask));
     movedMask = m_MovedMask.Volume();

@@ -78,8 +78,8 @@ public:
   bool
   IsMasked() const
   {
-    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven() || m_Images.field.movingEnds ||
-           (m_Images.field.fixedEnds && m_FixedMoves);
+    return m_Images.fixedMask.IsGiven() || m_Images.movingMask.IsGiven() || IsUnknown(m_Images.field.moving) ||
+           (IsUnknown(m_Images.field.fixed) && m_FixedMoves);
   }
 
   /** Where the comparison counts; not given: everywhere. */

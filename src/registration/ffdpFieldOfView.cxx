@@ -20,20 +20,46 @@
 #include "ffdpImageIntensities.h"
 
 #include <cmath>
+#include <sstream>
 
 namespace ffdp
 {
 namespace
 {
 
-/** Whether what an image shows as nothing, its darkest thousandth, is about 0. */
-bool
-IsDarkOutside(Backend & backend, Communicator & communicator, const VolumeView<const float> & image)
+OutsideOfImage
+FindOutside(Backend & backend, Communicator & communicator, const VolumeView<const float> & image)
 {
-  constexpr float      About = 0.05f; // of the range of intensities
-  const Statistics     statistics = MeasureImage(backend, communicator, image);
-  const IntensityRange range = MeasureRange(backend, communicator, image, statistics);
-  return std::abs(range.low) <= About * (range.high - range.low);
+  constexpr double         About = 0.05;     // of the range of intensities
+  constexpr double         Background = 0.2; // of the voxels of an image that shows what is around its object
+  const Statistics         statistics = MeasureImage(backend, communicator, image);
+  const IntensityHistogram histogram = MeasureHistogram(backend, communicator, image, statistics);
+  const IntensityRange     range = RangeOf(histogram);
+  const double             little = About * (double(range.high) - double(range.low));
+  OutsideOfImage           outside;
+  if (std::abs(double(range.low)) > little) // the darkest thousandth is not about 0
+  {
+    const bool isDark = histogram.Quantile(Background) <= double(range.low) + little;
+    outside.kind = isDark ? OutsideOfImage::Kind::Dark : OutsideOfImage::Kind::Unknown;
+    outside.value = range.low;
+  }
+  return outside;
+}
+
+std::string
+NoteOn(const OutsideOfImage & outside, const std::string & name)
+{
+  std::ostringstream note;
+  note << "the darkest part of a " << name << " image is not about 0: ";
+  if (outside.kind == OutsideOfImage::Kind::Dark)
+  {
+    note << "what is outside of it is taken for as dark (" << outside.value << ")";
+  }
+  else
+  {
+    note << "what is outside of it is not compared";
+  }
+  return note.str();
 }
 
 } // namespace
@@ -45,21 +71,20 @@ FindFieldsOfView(Backend &                      backend,
                  bool                           fixedMoves,
                  std::vector<std::string> &     notes)
 {
-  const auto ends = [&](const PlacedImage & image, const VolumeView<const float> & mask, const char * name) {
-    const bool isSo = !IsDarkOutside(backend, communicator, image.voxels);
-    if (isSo && !mask.IsGiven())
+  const auto find = [&](const PlacedImage & image, const VolumeView<const float> & mask, const char * name) {
+    const OutsideOfImage outside = FindOutside(backend, communicator, image.voxels);
+    if (outside.kind != OutsideOfImage::Kind::Zero && !mask.IsGiven())
     {
-      notes.push_back("the darkest part of a " + std::string(name) +
-                      " image is not about 0: what is outside of it is not compared");
+      notes.push_back(NoteOn(outside, name));
     }
-    return isSo;
+    return outside;
   };
   std::vector<FieldOfView> fields;
   for (const ImagePair & pair : pairs)
   {
     FieldOfView field;
-    field.movingEnds = ends(pair.moving, pair.movingMask, "moving");
-    field.fixedEnds = fixedMoves && ends(pair.fixed, pair.fixedMask, "fixed");
+    field.moving = find(pair.moving, pair.movingMask, "moving");
+    field.fixed = fixedMoves ? find(pair.fixed, pair.fixedMask, "fixed") : OutsideOfImage();
     fields.push_back(field);
   }
   return fields;

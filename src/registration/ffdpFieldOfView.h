@@ -28,23 +28,41 @@
 namespace ffdp
 {
 
-/** Sampling takes what is outside of an image for 0. Most images are about 0 where they show nothing, and then the
- * border of the image is no edge. Others are not (CT in Hounsfield units, images that were cropped or shifted): there
- * the border would be aligned like an edge of what is shown, by as much as the intensities happen to be away from 0.
- * So samples of such images do not fade at the border, and only what is inside of them, or of their masks, is compared.
- */
-struct FieldOfView
+/** What there is outside of an image. Sampling takes it for 0, and most images are about 0 where they show nothing, so
+ * that their border is no edge. Others are not (CT in Hounsfield units, images that were cropped or shifted): there the
+ * border would be aligned like an edge of what is shown, by as much as the intensities happen to be away from 0. */
+struct OutsideOfImage
 {
-  bool fixedEnds = false; ///< the fixed image is such a one
-  bool movingEnds = false;
+  enum class Kind
+  {
+    Zero,
+    Dark,   ///< what the image shows around its object goes on: air, which is -1000 in CT
+    Unknown ///< there is no such part in the image, so only what is inside of it, or of its mask, is compared
+  };
+  Kind  kind = Kind::Zero;
+  float value = 0; ///< where it is dark
+
+  /** Other images than those that are 0 outside do not fade at their borders. */
+  SamplerParameters
+  Sampling() const
+  {
+    SamplerParameters parameters;
+    parameters.border = kind == Kind::Zero ? Border::Zero : Border::Edge;
+    parameters.outsideValue = kind == Kind::Dark ? value : 0.0f;
+    return parameters;
+  }
 };
 
-/** How such images are sampled, and all others. */
-inline Border
-BorderOf(bool ends)
+inline bool
+IsUnknown(const OutsideOfImage & outside)
 {
-  return ends ? Border::Edge : Border::Zero;
+  return outside.kind == OutsideOfImage::Kind::Unknown;
 }
+
+struct FieldOfView
+{
+  OutsideOfImage fixed, moving;
+};
 
 /** For each pair. Fixed images are asked only if they move, too. All ranks; notes tell which images it is. */
 std::vector<FieldOfView>

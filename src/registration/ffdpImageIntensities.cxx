@@ -54,11 +54,11 @@ MeasureImage(Backend & backend, Communicator & communicator, const VolumeView<co
   return statistics;
 }
 
-IntensityRange
-MeasureRange(Backend &                       backend,
-             Communicator &                  communicator,
-             const VolumeView<const float> & image,
-             const Statistics &              statistics)
+IntensityHistogram
+MeasureHistogram(Backend &                       backend,
+                 Communicator &                  communicator,
+                 const VolumeView<const float> & image,
+                 const Statistics &              statistics)
 {
   constexpr std::int64_t Bins = 4096;
   IntensityHistogram     histogram;
@@ -70,8 +70,23 @@ MeasureRange(Backend &                       backend,
     histogram = backend.MeasureHistogram(image, statistics.minimum, statistics.maximum, Bins);
   }
   communicator.Sum(histogram.counts.data(), histogram.counts.size());
+  return histogram;
+}
+
+IntensityRange
+RangeOf(const IntensityHistogram & histogram)
+{
   const IntensityRange range = RobustRange(histogram, 0.001, 0.999);
-  return range.low < range.high ? range : IntensityRange{ statistics.minimum, statistics.maximum };
+  return range.low < range.high ? range : IntensityRange{ histogram.low, histogram.high };
+}
+
+IntensityRange
+MeasureRange(Backend &                       backend,
+             Communicator &                  communicator,
+             const VolumeView<const float> & image,
+             const Statistics &              statistics)
+{
+  return RangeOf(MeasureHistogram(backend, communicator, image, statistics));
 }
 
 } // namespace ffdp

@@ -29,7 +29,18 @@ namespace ffdp
 Statistics
 MeasureImage(Backend & backend, Communicator & communicator, const VolumeView<const float> & image);
 
+/** Of all ranks, from the smallest value to the largest. */
+IntensityHistogram
+MeasureHistogram(Backend &                       backend,
+                 Communicator &                  communicator,
+                 const VolumeView<const float> & image,
+                 const Statistics &              statistics);
+
 /** Without the darkest and the brightest thousandth, unless that leaves nothing. */
+IntensityRange
+RangeOf(const IntensityHistogram & histogram);
+
+/** The same of an image. */
 IntensityRange
 MeasureRange(Backend &                       backend,
              Communicator &                  communicator,

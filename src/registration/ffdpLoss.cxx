@@ -251,7 +251,7 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     // Slopes that are added must not add to the weight. Alone, the scale of a term means nothing to the optimizer.
     const float sum = 1 + slopes.ofMoved + (m_FixedMoves ? 0 : slopes.ofFixed);
     const float scale = m_Terms.size() > 1 ? float(term.metric.weight * term.scale) / sum : 1.0f;
-    // Where an image ends, there is no slope to what is outside of it.
+    // There is no slope to what is unknown.
     const auto maskOf = [&](bool ends) { return ends ? pair.Mask() : VolumeView<const std::uint8_t>(); };
 
     const VolumeView<float> byMoved = m_LossGradient.Volume(), byFixed = m_FixedLossGradient.Volume();
@@ -259,7 +259,7 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     accumulate = true;
     if (slopes.ofMoved != 0)
     {
-      m_Backend.AddImageSlope(pair.Moved(), maskOf(field.movingEnds), byMoved, slopes.ofMoved, gradient);
+      m_Backend.AddImageSlope(pair.Moved(), maskOf(IsUnknown(field.moving)), byMoved, slopes.ofMoved, gradient);
     }
     float fixedScale = -scale; // the step takes the fixed image the other way
     if (m_FixedMoves)
@@ -269,7 +269,7 @@ Loss::WarpGradient(std::int64_t first, std::int64_t end, const WarpView<float> &
     }
     if (slopes.ofFixed != 0)
     {
-      const VolumeView<const std::uint8_t> mask = maskOf(m_FixedMoves && field.fixedEnds);
+      const VolumeView<const std::uint8_t> mask = maskOf(m_FixedMoves && IsUnknown(field.fixed));
       m_Backend.AddImageSlope(pair.Fixed(first, end), mask, byFixed, fixedScale * slopes.ofFixed, gradient);
     }
   }

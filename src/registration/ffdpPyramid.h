@@ -40,7 +40,6 @@ struct LevelSmoothing
 class LevelImage
 {
 public:
-
   /** The image smoothed and resampled to `size` voxels over the same part of space; the image itself where there is
    * nothing to do. */
   LevelImage(Backend &              backend,

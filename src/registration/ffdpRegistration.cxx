@@ -228,7 +228,8 @@ private:
         this->SaveAndStop();
       }
     };
-    m_Alignment.affine = FindStart(m_Backend, m_Communicator, m_Pairs, m_Stages[m_Stage], m_Alignment, report);
+    m_Alignment.affine =
+      FindStart(m_Backend, m_Communicator, m_Pairs, m_Fields, m_Stages[m_Stage], m_Alignment, report);
     level.seconds = Now() - m_LevelStart;
     m_Result.levels.push_back(level);
     m_Progress.EndLevel();

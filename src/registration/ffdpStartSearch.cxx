@@ -394,12 +394,17 @@ AffineMap
 FindStart(Backend &                           backend,
           Communicator &                      communicator,
           const std::vector<ImagePair> &      pairs,
+          std::vector<FieldOfView>            fields,
           const RegistrationStage &           stage,
           const Alignment &                   start,
           const std::function<void(double)> & report)
 {
+  for (FieldOfView & field : fields)
+  {
+    field.moving = IsUnknown(field.moving) ? OutsideOfImage() : field.moving;
+  }
   const PlannedLevel      plan = PlanSearch(stage, pairs.front().fixed.voxels.domain);
-  const Level             level(backend, communicator, pairs, std::vector<FieldOfView>(pairs.size()), plan.size);
+  const Level             level(backend, communicator, pairs, fields, plan.size);
   const Slab              warp = start.warp ? Regrid(backend, communicator, start.warp, level.Size()) : Slab();
   const WholeLevel        whole(backend, communicator, level, warp);
   std::unique_ptr<Search> search;

@@ -34,13 +34,14 @@ PlanSearch(const RegistrationStage & stage, const Extent & fixedSize);
 
 /** A map to start from: centers of mass on each other, and the rotation about them under which coarse images are most
  * similar, of those that align the principal axes, of a grid of small rotations, and of what the best of them lead
- * to. The map to start from itself is tried, too. A warp that is there stays. What is outside of the images counts as
- * 0, always: the least that is seen of both would often look most alike. The first rank searches; `report` is told on
- * all ranks what the least loss is so far, and may throw, on all, to end it. */
+ * to. The map to start from itself is tried, too. A warp that is there stays. What is outside of the images and unknown
+ * counts as 0 here: the least that is seen of both would often look most alike. The first rank searches; `report` is
+ * told on all ranks what the least loss is so far, and may throw, on all, to end it. */
 AffineMap
 FindStart(Backend &                           backend,
           Communicator &                      communicator,
           const std::vector<ImagePair> &      pairs,
+          std::vector<FieldOfView>            fields,
           const RegistrationStage &           stage,
           const Alignment &                   start,
           const std::function<void(double)> & report);
