@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace ffdp
 {
@@ -78,6 +79,7 @@ public:
       this->UnfoldBoth(unused);
       this->LookEverywhere();
       report(m_Result.inverseResidual);
+      this->NoteResidual();
     }
     this->CountBoth();
   }
@@ -162,6 +164,18 @@ private:
     const std::int64_t ofW = m_Unfolding.Unfold(m_W, LimitsOfInverse, this->MarksOf(m_W), marks.ofW, marks.ofU);
     m_Result.ironed = std::max(m_Result.ironed, ofU);
     return ofU + ofW > 0;
+  }
+
+  void
+  NoteResidual()
+  {
+    if (m_Result.inverseResidual > double(LargestError))
+    {
+      std::ostringstream note;
+      note << "the warp is too steep for its inverse to agree with it everywhere: they are up to "
+           << m_Result.inverseResidual << " voxels apart; smooth it more, or take shorter steps";
+      m_Result.notes.push_back(note.str());
+    }
   }
 
   void
