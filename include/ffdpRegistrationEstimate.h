@@ -61,8 +61,8 @@ struct RegistrationEstimate
 
 /** The memory that Register() will take with these images and stages, and the work. `threads` are those of the CPU; on
  * a GPU, windows and what kernels keep are larger. A GPU need not be there. With several ranks: on the rank that owns
- * most, for maps that reach no more than a few planes beyond its own. Throws like Register() for stages that cannot be
- * run. */
+ * most, for maps that turn the images little from how their headers place them. Throws like Register() for stages that
+ * cannot be run. */
 FFDP_EXPORT RegistrationEstimate
 EstimateRegistration(const std::vector<PairGeometry> &      pairs,
                      bool                                   startsFromWarp,

@@ -18,7 +18,9 @@
 #include "ffdpRegistrationEstimate.h"
 
 #include "ffdpAllocationMeter.h"
+#include "ffdpPartition.h"
 #include "ffdpRegistrationTestSupport.h"
+#include "ffdpThreadRanks.h"
 
 using namespace ffdp;
 using namespace ffdp::test;
@@ -68,6 +70,38 @@ TEST(RegistrationEstimate, TellsTheMemoryThatIsThenUsed)
   }
   stage.smoothingSigmas = { 2, 1 }; // so that full resolution needs copies of the images, too
   EXPECT_NEAR(MeasuredOverEstimated(plain, { stage }), 1, 0.1);
+}
+
+/** Ranks share the memory of a process here, so it is that of all of them. */
+TEST(RegistrationEstimate, KnowsWhatRanksKeepOfImagesThatLieAcrossEachOther)
+{
+  SKIP_IF_SANITIZED();
+  constexpr int     Ranks = 4;
+  const Extent      size{ 96, 96, 160 };
+  const TestImage   fixed(size, Isotropic, KnownWarp);
+  const TestImage   along(size, Isotropic, Same);
+  TestImage         across({ 160, 96, 96 }, Isotropic, Same); // its first axis is the last one of the other
+  RegistrationStage stage = GreedyStage();
+  stage.shrinkFactors = { 1 };
+  stage.iterations = { 1 };
+  across.indexToPhysical = Compose(AffineMap{ { 0, 0, -1, 0, 1, 0, 1, 0, 0 }, {} }, across.indexToPhysical);
+  for (const TestImage * moving : { &along, static_cast<const TestImage *>(&across) })
+  {
+    const ImagePair pair{ fixed.Placed(), moving->Placed(), {}, {} };
+    const double    estimated = EstimateRegistration({ DescribePair(pair) }, false, { stage }, 1, Ranks).peakBytes;
+    const auto      run = [&](Communicator & ranks) {
+      ImagePair  own = pair;
+      const auto cut = [&](VolumeView<const float> & volume) {
+        const PlaneRange planes = Partition(volume.domain.z, Ranks).Owned(ranks.Rank());
+        volume = volume.Planes(planes.first, planes.end - planes.first);
+      };
+      cut(own.fixed.voxels);
+      cut(own.moving.voxels);
+      Register(*MakeCpuBackend(1), ranks, { own }, AffineMap(), { stage });
+    };
+    const double measured = double(MeasurePeakAllocation([&] { RunRanks(Ranks, run); }));
+    EXPECT_NEAR(measured / (Ranks * estimated), 1, 0.1) << moving->voxels.domain.z;
+  }
 }
 
 /** Which is known only when their voxels are, so an estimate does not tell it. */

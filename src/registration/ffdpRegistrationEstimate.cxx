@@ -21,10 +21,12 @@
 #include "ffdpLevels.h"
 #include "ffdpLocalCorrelationPlan.h"
 #include "ffdpParallel.h"
+#include "ffdpPlaneTransfer.h"
 #include "ffdpStageList.h"
 #include "ffdpStartSearch.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ffdp
 {
@@ -53,18 +55,64 @@ StateFloats(Kind kind)
   return kind == Kind::SyN ? 10 : 7;
 }
 
+/** How the images of a pair lie at a level, as headers tell. */
+struct PairAtLevel
+{
+  Extent    fixedSize, movingSize;
+  AffineMap toMoving; ///< index to index
+
+  PairAtLevel(const PairGeometry & pair, const PlannedLevel & level)
+    : fixedSize(level.size)
+  {
+    const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
+    const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
+    const AffineMap   fixedToPhysical = LevelToPhysical(fixed, fixedSize);
+    movingSize = SizeForGrid(moving, fixedToPhysical);
+    toMoving = Compose(LevelToPhysical(moving, movingSize).Inverse(), fixedToPhysical);
+  }
+};
+
 /** Shrunk copies of the images; none where a level is the image itself. */
 double
 ImageFloats(const PairGeometry & pair, const PlannedLevel & level, int ranks)
 {
-  const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
-  const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
-  const Extent      movingSize = SizeForGrid(moving, LevelToPhysical(fixed, level.size));
-  const auto        copy = [&](const Extent & full, const Extent & size) {
+  const auto copy = [&](const Extent & full, const Extent & size) {
     return full == size && level.smoothing.sigma <= 0 ? 0.0 : MostVoxels(size, ranks);
   };
   return copy(pair.fixedSize, level.size) * (pair.hasFixedMask ? 2 : 1) +
-         copy(pair.movingSize, movingSize) * (pair.hasMovingMask ? 2 : 1);
+         copy(pair.movingSize, PairAtLevel(pair, level).movingSize) * (pair.hasMovingMask ? 2 : 1);
+}
+
+/** The planes of the moving image that planes of the fixed one reach when their centers lie on each other. */
+PlaneRange
+PlanesReached(const PairAtLevel & pair, const PlaneRange & from)
+{
+  const double(&toMoving)[9] = pair.toMoving.matrix;
+  const double fromCenter = 0.5 * double(from.first + from.end - pair.fixedSize.z);
+  const double center = 0.5 * double(pair.movingSize.z - 1) + toMoving[8] * fromCenter;
+  const double reach =
+    0.5 * (std::abs(toMoving[6]) * double(pair.fixedSize.x) + std::abs(toMoving[7]) * double(pair.fixedSize.y) +
+           std::abs(toMoving[8]) * double(from.end - from.first));
+  return Intersection({ 0, pair.movingSize.z },
+                      { std::int64_t(std::floor(center - reach)), std::int64_t(std::ceil(center + reach)) + 1 });
+}
+
+/** What a rank keeps from the ring instead of planes of others, where it would need more of them than another rank has:
+ * samples and three derivatives, see SampledImage. */
+double
+RingFloats(const PairGeometry & geometry, const PlannedLevel & level, int ranks)
+{
+  const PairAtLevel pair(geometry, level);
+  const Partition   owners(pair.fixedSize.z, ranks), movingOwners(pair.movingSize.z, ranks);
+  std::int64_t      most = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+  {
+    const PlaneRange wanted = PlanesReached(pair, owners.Owned(rank));
+    const PlaneRange own = Intersection(movingOwners.Owned(rank), wanted);
+    most = std::max(most, wanted.end - wanted.first - std::max<std::int64_t>(0, own.end - own.first));
+  }
+  const bool fromRing = most > movingOwners.ThickestSlab();
+  return fromRing ? (geometry.hasMovingMask ? 5 : 4) * MostVoxels(level.size, ranks) : 0.0;
 }
 
 /** The planes beside a volume's own that its windows reach: farthest of the metrics of a pair. */
@@ -348,7 +396,7 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
         (device.cuda ? DeviceScratchFloats(pairs, level, stage, ranks, device) : ScratchFloats(level, stage, workers));
       for (const PairGeometry & pair : pairs)
       {
-        floats += ImageFloats(pair, level, ranks);
+        floats += ImageFloats(pair, level, ranks) + RingFloats(pair, level, ranks);
       }
       if (IsDeformable(stage))
       {
