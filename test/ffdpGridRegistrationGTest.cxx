@@ -227,6 +227,36 @@ ExpectSameForAllRanks(const Problem & problem, const std::vector<int> & numbers 
   }
 }
 
+/** Where a run is stopped by one of its ranks, and how many go on. */
+struct Stop
+{
+  int stage, level, iteration, ranks, ranksAfter;
+};
+
+void
+ExpectSameForStops(const Problem & problem, const std::vector<Stop> & stops)
+{
+  const RegistrationResult undisturbed = RunOnRanks(problem, 1);
+  for (const Stop & stop : stops)
+  {
+    RegistrationCheckpoint checkpoint;
+    checkpoint.directory = ::testing::TempDir() + "ffdp_grid_checkpoint_" + std::to_string(stop.ranks);
+    RemoveCheckpoint(checkpoint);
+    EXPECT_THROW(RunRanks(stop.ranks,
+                          [&](Communicator & communicator) {
+                            const int  last = communicator.Size() - 1;
+                            const auto observe = [&](const RegistrationProgress & progress) {
+                              return communicator.Rank() != last || progress.stage != stop.stage ||
+                                     progress.level != stop.level || progress.iteration != stop.iteration;
+                            };
+                            RunOnRank(problem, communicator, observe, checkpoint);
+                          }),
+                 RegistrationAborted);
+    ExpectSameBytes(undisturbed, RunOnRanks(problem, stop.ranksAfter, true, checkpoint), stop.ranksAfter);
+    RemoveCheckpoint(checkpoint);
+  }
+}
+
 /** 67 planes are enough for eight slabs, thinner than some halos; the next level has four or less. */
 const Extent LongSize{ 24, 21, 67 };
 const Extent OtherSize{ 22, 25, 71 };
@@ -261,6 +291,24 @@ struct GridRegistration : ::testing::Test
     problem.fixed = { &fixed };
     problem.moving = { &moving };
   }
+
+  /** Little is done but to bring a warp that folds and its inverse together. */
+  void
+  StartFromWarpThatFolds()
+  {
+    for (int c = 0; c < 3; ++c)
+    {
+      problem.startWarp[c] = &steep.component[c];
+    }
+    RegistrationStage stage = ShortStage(Kind::Greedy, Metric::MeanSquares);
+    stage.shrinkFactors = { 1 };
+    stage.iterations = { 1 };
+    stage.warpSigma = 0;
+    problem.stages = { stage };
+  }
+
+private:
+  const Warp<float> steep = SteepWarp(LongSize, 6, 2);
 };
 
 TEST_F(GridRegistration, Affine)
@@ -448,16 +496,7 @@ TEST_F(GridRegistration, StagesInAnyOrderFromAWarp)
 /** The moving image is stored with its axes in another order: every slab of the one reaches all slabs of the other. */
 TEST_F(GridRegistration, SteepWarpsThatAreIronedToAgreeWithTheirInverses)
 {
-  const Warp<float> steep = SteepWarp(LongSize, 6, 2);
-  for (int c = 0; c < 3; ++c)
-  {
-    problem.startWarp[c] = &steep.component[c];
-  }
-  RegistrationStage stage = ShortStage(Kind::Greedy, Metric::MeanSquares);
-  stage.shrinkFactors = { 1 };
-  stage.iterations = { 1 };
-  stage.warpSigma = 0;
-  problem.stages = { stage };
+  this->StartFromWarpThatFolds();
   int        steps = 0; // of the end
   const auto count = [&steps](const RegistrationProgress & progress) {
     steps += progress.isEnd ? 1 : 0;
@@ -499,35 +538,18 @@ TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
   }
 }
 
-/** Stopped by one rank in the middle of a level, and gone on from there by another number of ranks. */
+/** Stopped by one rank, and gone on from there by another number of ranks. */
 TEST_F(GridRegistration, GoesOnWithAnotherNumberOfRanks)
 {
   problem.stages = { ShortStage(Kind::Affine, Metric::MutualInformation),
                      ShortStage(Kind::SyN, Metric::LocalCorrelation) };
-  const RegistrationResult undisturbed = RunOnRanks(problem, 1);
-  struct Stop
-  {
-    int stage, level, iteration, ranks, ranksAfter;
-  };
-  for (const Stop & stop :
-       { Stop{ 0, 0, 3, 4, 1 }, Stop{ 1, 0, 4, 5, 3 }, Stop{ 1, 1, 2, 1, 8 }, Stop{ 1, 1, 3, 8, 2 } })
-  {
-    RegistrationCheckpoint checkpoint;
-    checkpoint.directory = ::testing::TempDir() + "ffdp_grid_checkpoint_" + std::to_string(stop.ranks);
-    RemoveCheckpoint(checkpoint);
-    EXPECT_THROW(RunRanks(stop.ranks,
-                          [&](Communicator & communicator) {
-                            const int  last = communicator.Size() - 1;
-                            const auto observe = [&](const RegistrationProgress & progress) {
-                              return communicator.Rank() != last || progress.stage != stop.stage ||
-                                     progress.level != stop.level || progress.iteration != stop.iteration;
-                            };
-                            RunOnRank(problem, communicator, observe, checkpoint);
-                          }),
-                 RegistrationAborted);
-    ExpectSameBytes(undisturbed, RunOnRanks(problem, stop.ranksAfter, true, checkpoint), stop.ranksAfter);
-    RemoveCheckpoint(checkpoint);
-  }
+  ExpectSameForStops(problem, { { 0, 0, 3, 4, 1 }, { 1, 0, 4, 5, 3 }, { 1, 1, 2, 1, 8 }, { 1, 1, 3, 8, 2 } });
+}
+
+TEST_F(GridRegistration, GoesOnInTheMiddleOfTheEnd)
+{
+  this->StartFromWarpThatFolds();
+  ExpectSameForStops(problem, { { 1, 0, 1, 3, 8 }, { 1, 0, 5, 8, 1 }, { 1, 0, 11, 1, 5 } });
 }
 
 /** The moving image sees more of space, so ranks reach planes far from their own, and in the course of a registration

@@ -65,49 +65,36 @@ protected:
   }
   ~RegistrationCheckpointTest() override { std::filesystem::remove_all(m_Checkpoint.directory); }
 
-  /** Stops after so many iterations. */
+  /** Stops after so many reports: those of iterations, then those of the end. */
   RegistrationResult
   Run(const std::vector<RegistrationStage> & stages, int stopAfter, const RegistrationCheckpoint & checkpoint)
   {
     const auto backend = MakeCpuBackend(2);
     const auto self = MakeSelfCommunicator();
-    int        calls = 0;
+    m_Reports = 0;
     return Register(
       *backend,
       *self,
       { { m_Fixed.Placed(), m_Moving.Placed(), {}, {} } },
-      AffineMap(),
+      m_Start,
       stages,
-      [&](const RegistrationProgress & p) { return p.isEnd || ++calls != stopAfter; },
+      [&](const RegistrationProgress &) { return ++m_Reports != stopAfter; },
       checkpoint);
   }
 
-  TestImage              m_Fixed, m_Moving;
-  RegistrationCheckpoint m_Checkpoint;
-};
-
-constexpr int Never = -1;
-
-} // namespace
-
-TEST_F(RegistrationCheckpointTest, ARunThatIsInterruptedAnywhereEndsInTheSameBytes)
-{
-  const auto stages = ShortStages();
-  const auto whole = Run(stages, Never, {});
-  int        iterations = 0;
-  for (const LevelReport & level : whole.levels)
+  /** Stops after a report and goes on, with a checkpoint. The result is to be that of a run which was not stopped. */
+  void
+  StopAndGoOn(const std::vector<RegistrationStage> & stages, const RegistrationResult & whole, int stop)
   {
-    iterations += level.iterations;
-  }
-  ASSERT_GT(iterations, 12);
-  for (int stop = 1; stop < iterations; stop += Sanitized ? 7 : 1)
-  {
+    SCOPED_TRACE("stopped after report " + std::to_string(stop));
     EXPECT_THROW(Run(stages, stop, m_Checkpoint), RegistrationAborted);
     const auto resumed = Run(stages, Never, m_Checkpoint);
     EXPECT_EQ(resumed.notes.size(), whole.notes.size() + 1) << "did not go on from the checkpoint";
-    EXPECT_TRUE(std::equal(whole.affine.matrix, whole.affine.matrix + 9, resumed.affine.matrix)) << stop;
-    EXPECT_TRUE(SameBytes(whole.warp, resumed.warp)) << stop;
-    EXPECT_TRUE(SameBytes(whole.inverseWarp, resumed.inverseWarp)) << stop;
+    EXPECT_TRUE(std::equal(whole.affine.matrix, whole.affine.matrix + 9, resumed.affine.matrix));
+    EXPECT_TRUE(SameBytes(whole.warp, resumed.warp));
+    EXPECT_TRUE(SameBytes(whole.inverseWarp, resumed.inverseWarp));
+    EXPECT_EQ(whole.ironed, resumed.ironed);
+    EXPECT_EQ(whole.inverseResidual, resumed.inverseResidual);
     ASSERT_EQ(whole.levels.size(), resumed.levels.size());
     for (std::size_t i = 0; i < whole.levels.size(); ++i)
     {
@@ -116,6 +103,46 @@ TEST_F(RegistrationCheckpointTest, ARunThatIsInterruptedAnywhereEndsInTheSameByt
       EXPECT_STREQ(whole.levels[i].stageName, resumed.levels[i].stageName);
     }
     RemoveCheckpoint(m_Checkpoint);
+  }
+
+  static constexpr int Never = -1;
+
+  TestImage              m_Fixed, m_Moving;
+  RegistrationStart      m_Start;
+  RegistrationCheckpoint m_Checkpoint;
+  int                    m_Reports = 0; ///< of the last run
+};
+
+} // namespace
+
+TEST_F(RegistrationCheckpointTest, ARunThatIsInterruptedAnywhereEndsInTheSameBytes)
+{
+  const auto stages = ShortStages();
+  const auto whole = Run(stages, Never, {});
+  const int  reports = m_Reports;
+  ASSERT_GT(reports, 12);
+  for (int stop = 1; stop < reports; stop += Sanitized ? 7 : 1)
+  {
+    StopAndGoOn(stages, whole, stop);
+  }
+}
+
+TEST_F(RegistrationCheckpointTest, TheEndGoesOnWhereItWasInterrupted)
+{
+  // little but a warp that folds: it takes many passes until it agrees with its inverse
+  const Warp<float> steep = SteepWarp(m_Fixed.voxels.domain, 6, 2);
+  m_Start.warp = steep.View();
+  RegistrationStage greedy = GreedyStage();
+  greedy.iterations = { 1 };
+  greedy.shrinkFactors = { 1 };
+  greedy.warpSigma = 0;
+  const auto whole = Run({ greedy }, Never, {});
+  const int  reports = m_Reports;
+  ASSERT_GT(reports, 10) << "too easy";
+  for (int stop = 2; stop < reports; stop += Sanitized ? 3 : 1)
+  {
+    StopAndGoOn({ greedy }, whole, stop);
+    EXPECT_EQ(m_Reports, reports - stop) << "something was done again";
   }
 }
 

@@ -30,7 +30,7 @@ namespace ffdp
 namespace
 {
 
-constexpr std::uint64_t Magic = 0x3550444646ull; // "FFDP5": a change of what is stored needs another
+constexpr std::uint64_t Magic = 0x3650444646ull; // "FFDP6": a change of what is stored needs another
 
 double
 Now()

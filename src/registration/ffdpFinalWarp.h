@@ -18,33 +18,71 @@
 #ifndef ffdpFinalWarp_h
 #define ffdpFinalWarp_h
 
-#include "ffdpStageRunner.h"
+#include "ffdpReconciliation.h"
 
-#include <functional>
+#include <optional>
 
 namespace ffdp
 {
 
-/** What BringWarpHome() reports at most. */
-constexpr int MostFinalWarpSteps = 40;
+/** What the last stage leaves becomes what the caller gets, step by step: the warp at the size of the fixed image,
+ * without folds, and its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns.
+ * After each step the result has how far the two are apart, in voxels. */
+class FinalWarp
+{
+public:
+  /** Steps there are at most. */
+  static constexpr int MostSteps = Reconciliation::MostSteps + 1;
 
-/** How many iterations at full resolution take about as long as all of it. */
-constexpr double FinalWarpWork = 16;
+  /** How many iterations at full resolution take about as long as all of it. */
+  static constexpr double Work = 16;
 
-/** The part of that which is still to do after a step, of what was before it. The first steps take longest, and how
- * many there will be is not known: about ten is usual. */
-constexpr double FinalWarpWorkLeft = 0.75;
+  /** The part of that which is still to do after a step, of what was before it. The first steps take longest, and how
+   * many there will be is not known: about ten is usual. */
+  static constexpr double WorkLeft = 0.75;
 
-/** What the last stage leaves becomes what the caller gets: the warp at the size of the fixed image, without folds, and
- * its inverse, which agree in both orders. All ranks take part, each keeps the planes that it owns. After each step
- * `report` is told how far the two are apart, in voxels; it may throw, on all ranks, to end all this. */
-void
-BringWarpHome(Backend &                           backend,
-              Communicator &                      communicator,
-              Slab                                warp,
-              const Extent &                      size,
-              const std::function<void(double)> & report,
-              RegistrationResult &                result);
+  FinalWarp(Backend & backend, Communicator & communicator, const Extent & size, RegistrationResult & result);
+
+  /** The first step: from a warp to its inverse. */
+  void
+  Begin(Slab warp);
+
+  int
+  Steps() const
+  {
+    return 1 + m_Reconciliation->Steps();
+  }
+
+  bool
+  IsDone() const
+  {
+    return m_Reconciliation->IsDone();
+  }
+
+  /** Every other step. */
+  void
+  Step()
+  {
+    m_Reconciliation->Step();
+  }
+
+  /** After the last step: the result has them, and their folds. */
+  void
+  Leave();
+
+  /** The state between two steps; loaded instead of the first. */
+  void
+  Exchange(StateArchive & archive);
+
+private:
+  Backend &                     m_Backend;
+  Communicator &                m_Communicator;
+  Extent                        m_Size;
+  RegistrationResult &          m_Result;
+  Slab                          m_Warp, m_Inverse;
+  float                         m_Bound = 0; ///< of both along z
+  std::optional<Reconciliation> m_Reconciliation;
+};
 
 } // namespace ffdp
 

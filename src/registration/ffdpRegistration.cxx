@@ -24,6 +24,7 @@
 #include "ffdpRegistrationEstimate.h"
 #include "ffdpRunInput.h"
 #include "ffdpRunProgress.h"
+#include "ffdpScratchScope.h"
 #include "ffdpStageList.h"
 #include "ffdpStageRunner.h"
 #include "ffdpStartSearch.h"
@@ -31,8 +32,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ffdp
 {
@@ -114,12 +117,12 @@ public:
         this->RunLevels();
       }
     }
-    if (m_Checkpoint.IsKept())
+    if (m_Checkpoint.IsKept() && !m_End)
     {
       this->SaveIfPossible();
     }
     m_Result.affine = m_Alignment.affine;
-    if (m_Alignment.warp)
+    if (m_Alignment.warp || m_End)
     {
       this->EndWithWarp();
     }
@@ -151,7 +154,7 @@ private:
   double
   WorkOfEnd() const
   {
-    return double(this->FixedSize().Voxels()) * FinalWarpWork;
+    return double(this->FixedSize().Voxels()) * FinalWarp::Work;
   }
 
   const PlannedLevel &
@@ -287,18 +290,28 @@ private:
   void
   EndWithWarp()
   {
+    const ScratchScope scratch; // dozens of sweeps follow, all of the same size
     m_Progress.EnterEnd(int(m_Stages.size()), "inverse");
-    m_Progress.EnterLevel(0, this->FixedSize(), MostFinalWarpSteps + 1, this->WorkOfEnd());
-    double     left = 1;
-    const auto report = [&](double error) {
-      left *= FinalWarpWorkLeft;
-      if (this->IsStopped(m_Progress.TellEnd(error, left))) // the checkpoint was made before this began
-      {
-        throw RegistrationAborted();
-      }
+    m_Progress.EnterLevel(0, this->FixedSize(), FinalWarp::MostSteps + 1, this->WorkOfEnd());
+    const auto report = [this] {
+      const int  steps = m_End->Steps();
+      const bool goOn = m_Progress.TellEnd(steps, m_Result.inverseResidual, std::pow(FinalWarp::WorkLeft, steps));
+      this->SaveOrStop(m_Checkpoint.IsDue(), !goOn);
     };
-    BringWarpHome(m_Backend, m_Communicator, std::move(m_Alignment.warp), this->FixedSize(), report, m_Result);
-    m_Progress.TellEnd(m_Result.inverseResidual, 0);
+    if (!m_End) // otherwise the checkpoint was made in the middle of this
+    {
+      m_End.emplace(m_Backend, m_Communicator, this->FixedSize(), m_Result);
+      m_End->Begin(std::exchange(m_Alignment.warp, Slab()));
+      report();
+    }
+    while (!m_End->IsDone())
+    {
+      m_End->Step();
+      report();
+    }
+    const int steps = m_End->Steps();
+    m_End->Leave();
+    m_Progress.TellEnd(steps + 1, m_Result.inverseResidual, 0);
   }
 
   /** From the iteration after those that are done, to the end of the level. */
@@ -395,7 +408,8 @@ private:
     }
   }
 
-  /** What there is to save, in the middle of a level, before a search for a start or after the last stage. */
+  /** What there is to save, in the middle of a level, before a search for a start, after the last stage, or while the
+   * warp and its inverse are brought together. */
   void
   Exchange(StateArchive & archive)
   {
@@ -418,6 +432,22 @@ private:
     if (m_Runner)
     {
       m_Runner->Exchange(archive);
+    }
+    this->ExchangeEnd(archive);
+  }
+
+  void
+  ExchangeEnd(StateArchive & archive)
+  {
+    bool begun = m_End.has_value();
+    archive.Exchange(begun);
+    if (begun && archive.IsLoading())
+    {
+      m_End.emplace(m_Backend, m_Communicator, this->FixedSize(), m_Result);
+    }
+    if (begun)
+    {
+      m_End->Exchange(archive);
     }
   }
 
@@ -469,6 +499,7 @@ private:
   Alignment                              m_Alignment;
   std::unique_ptr<Level>                 m_Images; ///< of the level that is at work
   std::unique_ptr<StageRunner>           m_Runner; ///< of the stage that is at work
+  std::optional<FinalWarp>               m_End;    ///< once all stages are done
   std::size_t                            m_Stage = 0;
   std::size_t                            m_Level = 0;
   RegistrationResult                     m_Result;

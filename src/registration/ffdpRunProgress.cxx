@@ -68,9 +68,9 @@ RunProgress::EnterEnd(int stage, const char * name)
 }
 
 bool
-RunProgress::TellEnd(double value, double partLeft)
+RunProgress::TellEnd(int step, double value, double partLeft)
 {
-  ++m_Progress.iteration;
+  m_Progress.iteration = step;
   return this->Notify(value, 0, 1 - partLeft);
 }
 

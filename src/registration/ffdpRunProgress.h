@@ -69,7 +69,7 @@ public:
 
   /** The same of the end, where a part of its work is left. */
   bool
-  TellEnd(double value, double partLeft);
+  TellEnd(int step, double value, double partLeft);
 
   /** What levels before have done; the rest is told again when a level is entered. */
   void
