@@ -68,7 +68,7 @@ namespace itk
  * <b>Several processes</b> (SetCommunicator()) solve the problem together, to the bytes that one alone would find. Each
  * is a rank and owns some planes along the last axis, ffdp::Partition says which; of 2-D images the first rank owns
  * all. It asks upstream for its own planes of each image, so a reader that streams reads no more, and memory is as
- * above for these planes alone (four floats per voxel more where the images' last axes lie across each other). The
+ * above for these planes alone (two floats per voxel more where the images' last axes lie across each other). The
  * initial transform is whole on each rank. All ranks call Update(), with the same
  * settings. Each then has GetLinearTransform() and its planes of GetForwardField() and GetInverseField(). A
  * DisplacementFieldTransform of some planes would be wrong elsewhere, so the outputs stay null until

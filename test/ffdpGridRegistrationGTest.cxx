@@ -493,7 +493,6 @@ TEST_F(GridRegistration, StagesInAnyOrderFromAWarp)
   ExpectSameForAllRanks(problem, { 2, 5, 8 });
 }
 
-/** The moving image is stored with its axes in another order: every slab of the one reaches all slabs of the other. */
 TEST_F(GridRegistration, SteepWarpsThatAreIronedToAgreeWithTheirInverses)
 {
   this->StartFromWarpThatFolds();
@@ -508,6 +507,7 @@ TEST_F(GridRegistration, SteepWarpsThatAreIronedToAgreeWithTheirInverses)
   ExpectSameForAllRanks(problem);
 }
 
+/** The moving image is stored with its axes in another order: every slab of the one reaches all slabs of the other. */
 TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
 {
   const Extent size{ 67, 24, 64 };
@@ -535,6 +535,20 @@ TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
     stage.metrics[1].kind = Metric::MutualInformation;
     problem.stages = { stage };
     ExpectSameForAllRanks(problem, { 2, 5, 8 });
+  }
+}
+
+/** Two ranks reach nearly all planes, and hold them in one piece; for more of them the ring brings planes. */
+TEST_F(GridRegistration, ObliqueImages)
+{
+  const TestImage upright({ 40, 20, 48 }, Isotropic, Same);
+  const TestImage oblique = TurnedImage({ 44, 22, 46 }, 40, Bent);
+  problem.fixed = { &upright };
+  problem.moving = { &oblique };
+  for (const Kind kind : { Kind::Affine, Kind::Greedy, Kind::SyN })
+  {
+    problem.stages = { ShortStage(kind, Metric::LocalCorrelation) };
+    ExpectSameForAllRanks(problem, { 2, 3, 5 });
   }
 }
 

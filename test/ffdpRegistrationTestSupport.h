@@ -126,6 +126,19 @@ SomeMap(double angle, double growth, const std::array<double, 3> & shift)
   return AffineMap{ { c, -s, 0, s, c, 0, 0, 0, growth }, { shift[0], shift[1], shift[2] } };
 }
 
+/** An image whose axes are turned about the second one. */
+template <typename TMap>
+TestImage
+TurnedImage(const Extent & size, double degrees, const TMap & map)
+{
+  const double    angle = degrees * std::acos(-1.0) / 180;
+  const double    c = std::cos(angle), s = std::sin(angle);
+  const AffineMap turn{ { c, 0, -s, 0, 1, 0, s, 0, c }, {} };
+  TestImage       image(size, { { 1, 1, 1 } }, [&](const std::array<double, 3> & p) { return map(turn(p)); });
+  image.indexToPhysical = Compose(turn, image.indexToPhysical);
+  return image;
+}
+
 /** Largest distance between what a map and the true one do to points of the organ. */
 inline double
 MapError(const AffineMap & found, const AffineMap & truth)

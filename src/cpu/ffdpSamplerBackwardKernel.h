@@ -86,6 +86,14 @@ DifferentiateBlock(const SamplerPlan & plan, const BlockStart & start, int count
       {
         LoadCorners(plan.image, window, cells.offset + k, corners);
       }
+      else if (cells.outside[k / 8])
+      {
+        for (int c = 0; c < 3; ++c)
+        {
+          _mm256_store_ps(derivative.value[c] + k, _mm256_setzero_ps());
+        }
+        continue;
+      }
       else if (window.complete)
       {
         LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners); // no corners, no derivative

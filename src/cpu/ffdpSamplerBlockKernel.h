@@ -347,8 +347,19 @@ LoadCorners(const ImagePlanes & image, const PlaneWindow & window, const std::in
   LoadNeighbors(window.data + image.planeStride + image.rowStride, offset, c.a[3], c.b[3]);
 }
 
+/** Whether none of eight cells has a corner in the slab. */
+FFDP_VOXEL_INLINE bool
+AreAllBeyond(const ImagePlanes & image, const __m256i (&index)[3])
+{
+  const __m256i near =
+    _mm256_and_si256(_mm256_and_si256(IsBetween(index[0], -1, image.size[0]), IsBetween(index[1], -1, image.size[1])),
+                     IsBetween(index[2], image.firstPlane - 1, image.endPlane));
+  return _mm256_movemask_epi8(near) == 0;
+}
+
 /** Positions of a block as LocateBlock() has them, and for each eight voxels, whether all their corners are in the
- * window and then their offsets (indices are not stored). Lanes beyond `count` are like voxels without displacement. */
+ * window and then their offsets (indices are not stored), or whether none is in the slab. Lanes beyond `count` are like
+ * voxels without displacement. */
 template <bool TPlain>
 FFDP_VOXEL_INLINE void
 LocateCells(const SamplerPlan & plan,
@@ -374,6 +385,7 @@ LocateCells(const SamplerPlan & plan,
       IsBetween(p.index[2], window.first, window.end - 1));
     const bool allInside = _mm256_movemask_epi8(inside) == -1;
     cells.inside[k / 8] = allInside;
+    cells.outside[k / 8] = !allInside && AreAllBeyond(image, p.index);
     for (int c = 0; c < 3; ++c)
     {
       _mm256_store_ps(positions.fraction[c] + k, p.fraction[c]);

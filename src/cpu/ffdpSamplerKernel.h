@@ -74,6 +74,11 @@ InterpolateBlock(const SamplerPlan & plan, const BlockStart & start, int count, 
       {
         LoadCorners(plan.image, window, cells.offset + k, corners);
       }
+      else if (cells.outside[k / 8] && (!TEdge || plan.outside == 0))
+      {
+        _mm256_storeu_ps(values + k, _mm256_setzero_ps());
+        continue;
+      }
       else if (window.complete)
       {
         valid = LoadBorderCorners<TEdge>(plan.image, window, positions, k, corners);

@@ -89,11 +89,12 @@ PositionAt(const SamplerPositions & positions, int k)
            { positions.fraction[0][k], positions.fraction[1][k], positions.fraction[2][k] } };
 }
 
-/** Groups of eight cells of a block whose corners can be read without a test. */
+/** Groups of eight cells of a block. */
 struct SamplerCells
 {
   alignas(64) std::int32_t offset[SamplerBlock];
-  bool inside[SamplerBlock / 8];
+  bool inside[SamplerBlock / 8];  ///< all their corners can be read without a test
+  bool outside[SamplerBlock / 8]; ///< none of their corners is in the slab
 };
 
 /** A vector per voxel of a block. */

@@ -53,12 +53,19 @@ ExtendedImage::Forget()
   {
     m_Held.push_back(owners.Owned(rank));
   }
-  m_Below = Slab();
-  m_Above = Slab();
+  this->Release();
 }
 
 void
-ExtendedImage::Extend(const std::vector<PlaneRange> & wanted)
+ExtendedImage::Release()
+{
+  m_Below = Slab();
+  m_Above = Slab();
+  m_Whole = Slab();
+}
+
+void
+ExtendedImage::Extend(const std::vector<PlaneRange> & wanted, bool inOnePiece)
 {
   const Partition         owners(m_Own.domain.z, m_Communicator->Size());
   const int               self = m_Communicator->Rank();
@@ -81,23 +88,39 @@ ExtendedImage::Extend(const std::vector<PlaneRange> & wanted)
     anyone = true;
     if (rank == self)
     {
-      m_Below = Slab(); // before the next ones are there
-      m_Above = Slab();
-      m_Below = Slab(*m_Backend, m_Own.domain, 1, {}, below[r]);
-      m_Above = Slab(*m_Backend, m_Own.domain, 1, {}, above[r]);
+      this->Release(); // before the next ones are there
+      this->MakeRoom(below[r], above[r], inOnePiece && touches);
     }
   }
   if (anyone)
   {
-    const auto fetch = [&](const std::vector<PlaneRange> & ranges, const Slab & to) {
-      const std::vector<PlaneChannel<float>> channel = { { m_Own, to ? to.Volume() : VolumeView<float>() } };
-      return StartPlanes(*m_Communicator, owners, ranges, channel);
+    const auto fetch = [&](const std::vector<PlaneRange> & ranges, const Slab & piece) {
+      const PlaneRange &      own = ranges[std::size_t(self)];
+      const VolumeView<float> to = own.first >= own.end ? VolumeView<float>()
+                                   : m_Whole            ? m_Whole.Volume().Planes(own.first, own.end - own.first)
+                                                        : piece.Volume();
+      return StartPlanes(*m_Communicator, owners, ranges, std::vector<PlaneChannel<float>>{ { m_Own, to } });
     };
     const auto fromBelow = fetch(below, m_Below);
     const auto fromAbove = fetch(above, m_Above);
     fromBelow->Wait();
     fromAbove->Wait();
   }
+}
+
+void
+ExtendedImage::MakeRoom(const PlaneRange & below, const PlaneRange & above, bool inOnePiece)
+{
+  if (!inOnePiece)
+  {
+    m_Below = Slab(*m_Backend, m_Own.domain, 1, {}, below);
+    m_Above = Slab(*m_Backend, m_Own.domain, 1, {}, above);
+    return;
+  }
+  m_Whole = Slab(*m_Backend, m_Own.domain, 1, {}, m_Held[std::size_t(m_Communicator->Rank())]);
+  m_Backend->Move(m_Whole.Volume().Row(0, m_Own.firstPlane),
+                  m_Own.data,
+                  std::size_t(m_Own.planes * m_Own.planeStride) * sizeof(float));
 }
 
 VolumeView<const float>
@@ -107,7 +130,7 @@ ExtendedImage::View(const PlaneRange & planes)
   {
     return m_Own;
   }
-  for (const Slab * piece : { &m_Below, &m_Above })
+  for (const Slab * piece : { &m_Below, &m_Above, &m_Whole })
   {
     if (*piece && planes.first < planes.end && Contains(piece->Held(), planes))
     {

@@ -30,7 +30,7 @@ namespace ffdp
 using JoinedPlanes = std::shared_ptr<DeviceArray<float>>;
 
 /** An image that does not change, of which this rank owns some planes, with planes of other ranks below and above them.
- * The owned planes stay where they are: an image is not copied to have neighbors. */
+ * The owned planes stay where they are: an image is not copied to have a few neighbors. */
 class ExtendedImage
 {
 public:
@@ -41,9 +41,10 @@ public:
                 const JoinedPlanes &            joined);
 
   /** Fetches what ranks want (wanted[rank]) and do not have yet. Ranks that have all that they want keep what they
-   * hold, and nothing is sent to them. */
+   * hold, and nothing is sent to them. `inOnePiece`: what this rank fetches is held in one piece with a copy of its
+   * own planes. That takes less than View() does where most of them are seen at once. */
   void
-  Extend(const std::vector<PlaneRange> & wanted);
+  Extend(const std::vector<PlaneRange> & wanted, bool inOnePiece = false);
 
   /** Gives back what was fetched. All ranks do, or none. */
   void
@@ -61,11 +62,19 @@ public:
   }
 
 private:
+  /** For planes that this rank fetches. */
+  void
+  MakeRoom(const PlaneRange & below, const PlaneRange & above, bool inOnePiece);
+  /** Gives back the memory for them. */
+  void
+  Release();
+
   Backend *               m_Backend = nullptr;
   Communicator *          m_Communicator = nullptr;
   VolumeView<const float> m_Own;
   std::vector<PlaneRange> m_Held; ///< by each rank in one piece: what it fetched, with its own planes if they touch
-  Slab                    m_Below, m_Above;
+  Slab                    m_Below, m_Above; ///< or
+  Slab                    m_Whole;          ///< with its own planes
   JoinedPlanes            m_Joined;
 };
 

@@ -105,9 +105,11 @@ private:
     {
       m_Backend.Sample(image, m_Map, m_U, m_Output.Planes(plane, planes), parameters);
     }
-    if (m_Derivative)
+    const PlaneRange both =
+      Intersection({ plane, plane + planes }, { m_Derivative.firstPlane, m_Derivative.EndPlane() });
+    if (m_Derivative && !IsEmpty(both))
     {
-      m_Backend.SampleDerivative(image, m_Map, m_U, m_Derivative.Planes(plane, planes), parameters);
+      m_Backend.SampleDerivative(image, m_Map, m_U, m_Derivative.Planes(both.first, both.end - both.first), parameters);
     }
   }
 

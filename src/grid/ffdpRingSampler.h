@@ -64,7 +64,8 @@ RingSampleDerivative(Backend &                       backend,
                      const WarpView<float> &         derivative,
                      const RingParameters &          parameters = {});
 
-/** Both at once, or one where the other view is not given: planes travel once. */
+/** Both at once, or one where the other view is not given: planes travel once. Derivatives may be wanted of some of the
+ * output's planes only. */
 void
 RingSampleBoth(Backend &                       backend,
                Communicator &                  communicator,

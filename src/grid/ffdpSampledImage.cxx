@@ -34,21 +34,6 @@ Hull(const PlaneRange & a, const PlaneRange & b)
   return a.first >= a.end ? b : b.first >= b.end ? a : PlaneRange{ std::min(a.first, b.first), std::max(a.end, b.end) };
 }
 
-/** Planes of a range that are not owned, most of all ranks, compared with the thickest slab. */
-bool
-IsMoreThanAShard(const Partition & owners, const std::vector<PlaneRange> & wanted)
-{
-  std::int64_t most = 0;
-  for (int rank = 0; rank < owners.Ranks(); ++rank)
-  {
-    const PlaneRange own = owners.Owned(rank);
-    const PlaneRange want = wanted[std::size_t(rank)];
-    const PlaneRange both = Intersection(own, want);
-    most = std::max(most, want.end - want.first - std::max<std::int64_t>(0, both.end - both.first));
-  }
-  return most > owners.ThickestSlab();
-}
-
 } // namespace
 
 SampledImage::SampledImage(Backend &                       backend,
@@ -62,12 +47,26 @@ SampledImage::SampledImage(Backend &                       backend,
   , m_Parameters(parameters)
 {}
 
+bool
+SampledImage::NeedsRing(const Partition & owners, const std::vector<PlaneRange> & wanted)
+{
+  std::int64_t most = 0;
+  for (int rank = 0; rank < owners.Ranks(); ++rank)
+  {
+    const PlaneRange own = owners.Owned(rank);
+    const PlaneRange want = wanted[std::size_t(rank)];
+    const PlaneRange both = Intersection(own, want);
+    most = std::max(most, want.end - want.first - std::max<std::int64_t>(0, both.end - both.first));
+  }
+  return most > owners.ThickestSlab();
+}
+
 void
-SampledImage::Prepare(const CompositeMap & map,
-                      const WarpInput &    u,
-                      const Extent &       fixedGrid,
-                      const PlaneRange &   output,
-                      bool                 withDerivative)
+SampledImage::Prepare(const CompositeMap &              map,
+                      const WarpInput &                 u,
+                      const Extent &                    fixedGrid,
+                      const PlaneRange &                output,
+                      const std::optional<PlaneRange> & derivatives)
 {
   m_Map = map;
   m_Warp = u;
@@ -90,7 +89,7 @@ SampledImage::Prepare(const CompositeMap & map,
     wanted = { std::max<std::int64_t>(0, wanted.first - SparePlanes), std::min(domain.z, wanted.end + SparePlanes) };
   }
   m_WantedOfAll = GatherRanges(*m_Communicator, wanted);
-  this->Provide(withDerivative);
+  this->Provide(derivatives);
 }
 
 void
@@ -105,19 +104,19 @@ SampledImage::PrepareLike(const SampledImage & other)
   m_WantedOfAll = other.m_WantedOfAll;
   if (m_Communicator->Size() > 1)
   {
-    this->Provide(false);
+    this->Provide({});
   }
 }
 
 void
-SampledImage::Provide(bool withDerivative)
+SampledImage::Provide(const std::optional<PlaneRange> & derivatives)
 {
-  m_FromRing = IsMoreThanAShard(Partition(m_Image.Own().domain.z, m_Communicator->Size()), m_WantedOfAll);
+  m_FromRing = NeedsRing(Partition(m_Image.Own().domain.z, m_Communicator->Size()), m_WantedOfAll);
   if (!m_FromRing)
   {
     m_Samples = Slab();
-    m_Derivatives = Slab();
-    m_Image.Extend(m_WantedOfAll);
+    m_DerivativeMemory = DeviceArray<float>();
+    m_Image.Extend(m_WantedOfAll, IsBetterInOnePiece(double(this->MostReachedAtOnce()), double(m_Image.Own().planes)));
     return;
   }
   m_Image.Forget();
@@ -125,20 +124,57 @@ SampledImage::Provide(bool withDerivative)
   {
     m_Samples = Slab(*m_Backend, *m_Communicator, m_FixedGrid, 1);
   }
-  if (!m_Derivatives && withDerivative)
+  m_Derivatives = derivatives ? this->RoomFor(*derivatives, m_DerivativeMemory) : WarpView<float>();
+  this->Bring(m_Samples.Volume(), m_Derivatives);
+}
+
+void
+SampledImage::BringDerivatives(const PlaneRange & planes)
+{
+  if (m_FromRing)
   {
-    m_Derivatives = Slab(*m_Backend, *m_Communicator, m_FixedGrid, 3);
+    m_Derivatives = this->RoomFor(planes, m_DerivativeMemory);
+    this->Bring({}, m_Derivatives);
   }
+}
+
+void
+SampledImage::Bring(const VolumeView<float> & samples, const WarpView<float> & derivatives)
+{
   RingParameters parameters;
   parameters.sampler = m_Parameters;
-  RingSampleBoth(*m_Backend,
-                 *m_Communicator,
-                 m_Image.Own(),
-                 m_Map,
-                 m_Warp,
-                 m_Samples.Volume(),
-                 withDerivative ? m_Derivatives.Warp() : WarpView<float>(),
-                 parameters);
+  const std::int64_t slab = Partition(m_Image.Own().domain.z, m_Communicator->Size()).ThickestSlab();
+  parameters.chunkPlanes = std::max<std::int64_t>(1, slab / RingChunksPerSlab);
+  RingSampleBoth(*m_Backend, *m_Communicator, m_Image.Own(), m_Map, m_Warp, samples, derivatives, parameters);
+}
+
+WarpView<float>
+SampledImage::RoomFor(const PlaneRange & planes, DeviceArray<float> & memory) const
+{
+  const std::int64_t count = std::max<std::int64_t>(0, planes.end - planes.first) * m_FixedGrid.x * m_FixedGrid.y;
+  if (count == 0)
+  {
+    return {};
+  }
+  if (memory.Count() < 3 * count)
+  {
+    memory = DeviceArray<float>(); // before the larger one is there
+    memory = DeviceArray<float>(*m_Backend, 3 * count);
+  }
+  float * const data = memory.Data();
+  return WarpView<float>::Planar(
+    data, data + count, data + 2 * count, m_FixedGrid, planes.first, planes.end - planes.first);
+}
+
+std::int64_t
+SampledImage::MostReachedAtOnce() const
+{
+  std::int64_t most = 0;
+  for (const PlaneRange & reach : m_Reach)
+  {
+    most = std::max(most, reach.end - reach.first);
+  }
+  return most;
 }
 
 PlaneRange
@@ -210,21 +246,12 @@ SampledImage::FinishFromRing(const VolumeView<const float> & outputGradient,
   WarpView<float>    gradient = warpGradient;
   if (!warpGradient || accumulate)
   {
-    if (m_Scratch.Count() < 3 * count)
-    {
-      m_Scratch = DeviceArray<float>(*m_Backend, 3 * count);
-    }
-    gradient = WarpView<float>::Planar(m_Scratch.Data(),
-                                       m_Scratch.Data() + count,
-                                       m_Scratch.Data() + 2 * count,
-                                       outputGradient.domain,
-                                       outputGradient.firstPlane,
-                                       outputGradient.planes);
+    gradient = this->RoomFor({ outputGradient.firstPlane, outputGradient.EndPlane() }, m_Scratch);
   }
   for (int c = 0; c < 3; ++c)
   {
     m_Backend->Move(gradient.component[c],
-                    m_Derivatives.Volume(c).Row(0, outputGradient.firstPlane),
+                    m_Derivatives.Component(c).Row(0, outputGradient.firstPlane),
                     std::size_t(count) * sizeof(float));
   }
   auto planes = m_Backend->FinishSampleBackward(m_Map, outputGradient, gradient, mapGradient);

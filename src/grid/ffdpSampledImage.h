@@ -20,6 +20,8 @@
 
 #include "ffdpExtendedImage.h"
 
+#include <optional>
+
 namespace ffdp
 {
 
@@ -29,11 +31,28 @@ namespace ffdp
  * Usually a rank reaches some planes beyond its own. They are fetched when they are reached for the first time, and
  * kept: the image does not change, so an iteration that reaches no farther sends nothing. Where a map reaches more than
  * another shard's worth of planes (images whose axes lie across each other), nothing is kept: the ring sampler brings
- * the planes past every rank, and the samples and derivatives of the rank's part of the fixed grid are kept instead,
- * four numbers per voxel. All ranks do the one or the other. */
+ * the planes past every rank, and the samples of the rank's part of the fixed grid are kept instead. Derivatives would
+ * be three more numbers per voxel, so planes come by again for some of them at a time. All ranks do the one or the
+ * other.
+ */
 class SampledImage
 {
 public:
+  /** Of the planes that travel; two of these chunks are held at a time. */
+  static constexpr std::int64_t RingChunksPerSlab = 4;
+
+  /** Whether the ring brings planes: where a rank wants more of others than the most that any rank owns. */
+  static bool
+  NeedsRing(const Partition & owners, const std::vector<PlaneRange> & wanted);
+
+  /** Whether planes that are fetched are held in one piece with a copy of a rank's own, of which there are `owned`:
+   * where putting together those that one plane reaches would take about as much, again and again. */
+  static bool
+  IsBetterInOnePiece(double reachedAtOnce, double owned)
+  {
+    return 2 * reachedAtOnce > owned;
+  }
+
   SampledImage() = default;
   SampledImage(Backend &                       backend,
                Communicator &                  communicator,
@@ -42,13 +61,24 @@ public:
                const SamplerParameters &       parameters = {});
 
   /** Made by all ranks before they sample the planes `output` of the fixed grid, which this rank owns, under a map.
-   * `u` must stay as it is until the last sample is taken. */
+   * `u` must stay as it is until the last sample is taken. `derivatives`: as if BringDerivatives() followed. */
   void
-  Prepare(const CompositeMap & map,
-          const WarpInput &    u,
-          const Extent &       fixedGrid,
-          const PlaneRange &   output,
-          bool                 withDerivative);
+  Prepare(const CompositeMap &              map,
+          const WarpInput &                 u,
+          const Extent &                    fixedGrid,
+          const PlaneRange &                output,
+          const std::optional<PlaneRange> & derivatives);
+
+  /** Made by all ranks, of which some may want none, before SampleBackward() for these planes, and no others. */
+  void
+  BringDerivatives(const PlaneRange & planes);
+
+  /** Whether that takes memory and time; otherwise derivatives of all planes are there without it. */
+  bool
+  IsFromRing() const
+  {
+    return m_FromRing;
+  }
 
   /** The same for an image on the grid of another, such as its mask, under the map that the other was prepared for:
    * what the map reaches is known then. Values only. */
@@ -72,7 +102,16 @@ private:
   SampleOutside(const VolumeView<float> & output);
   /** Makes planes that ranks reach available, kept or from the ring. */
   void
-  Provide(bool withDerivative);
+  Provide(const std::optional<PlaneRange> & derivatives);
+  /** Planes of the image that a plane of the output reaches, most of all. */
+  std::int64_t
+  MostReachedAtOnce() const;
+  /** From the ring; either may be missing. */
+  void
+  Bring(const VolumeView<float> & samples, const WarpView<float> & derivatives);
+  /** Three volumes of some planes in a memory that grows where it is too small. */
+  WarpView<float>
+  RoomFor(const PlaneRange & planes, DeviceArray<float> & memory) const;
   /** The planes of the image that some planes of the output reach. */
   PlaneRange
   ReachOf(std::int64_t firstPlane, std::int64_t endPlane) const;
@@ -93,8 +132,9 @@ private:
   std::vector<PlaneRange> m_Reach;       ///< of each plane of the output
   std::vector<PlaneRange> m_WantedOfAll; ///< by each rank
   bool                    m_FromRing = false;
-  Slab                    m_Samples, m_Derivatives; ///< from the ring
-  DeviceArray<float>      m_Scratch;
+  Slab                    m_Samples;     ///< from the ring
+  WarpView<float>         m_Derivatives; ///< of some planes, from the ring
+  DeviceArray<float>      m_DerivativeMemory, m_Scratch;
 };
 
 } // namespace ffdp

@@ -111,17 +111,17 @@ ComparedPair::PrepareFixedWarp()
 }
 
 void
-ComparedPair::Begin(const AffineMap &             physical,
-                    const WarpView<const float> & u,
-                    const WarpView<const float> & r,
-                    bool                          withGradient)
+ComparedPair::Begin(const AffineMap &                 physical,
+                    const WarpView<const float> &     u,
+                    const WarpView<const float> &     r,
+                    const std::optional<PlaneRange> & gradients)
 {
   const Extent & domain = m_Images.fixed.domain;
   m_Warp = u ? WarpInput(u) : WarpInput();
   m_FixedWarp = r ? WarpInput(r) : WarpInput();
   m_Map = MakeIndexMap(m_Images, physical);
   m_FixedMoves = r.IsGiven();
-  m_Moving.Prepare(m_Map, m_Warp, domain, m_Planes, withGradient);
+  m_Moving.Prepare(m_Map, m_Warp, domain, m_Planes, gradients);
   if (m_Images.movingMask.IsGiven())
   {
     m_MovingMask.PrepareLike(m_Moving);
@@ -129,7 +129,7 @@ ComparedPair::Begin(const AffineMap &             physical,
   if (m_FixedMoves)
   {
     this->PrepareFixedWarp();
-    m_Fixed.Prepare(CompositeMap{}, r, domain, m_Planes, withGradient);
+    m_Fixed.Prepare(CompositeMap{}, r, domain, m_Planes, gradients);
     if (m_Images.fixedMask.IsGiven())
     {
       m_FixedMask.PrepareLike(m_Fixed);
@@ -141,6 +141,16 @@ ComparedPair::Begin(const AffineMap &             physical,
   }
   this->SwapEdges();
   this->RestartWindows(m_Planes.first);
+}
+
+void
+ComparedPair::PrepareGradients(const PlaneRange & planes)
+{
+  m_Moving.BringDerivatives(planes);
+  if (m_FixedMoves)
+  {
+    m_Fixed.BringDerivatives(planes);
+  }
 }
 
 void

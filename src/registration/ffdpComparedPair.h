@@ -56,10 +56,19 @@ public:
 
   /** All ranks begin a sweep. See Loss::Begin(). */
   void
-  Begin(const AffineMap &             physical,
-        const WarpView<const float> & u,
-        const WarpView<const float> & r,
-        bool                          withGradient);
+  Begin(const AffineMap &                 physical,
+        const WarpView<const float> &     u,
+        const WarpView<const float> &     r,
+        const std::optional<PlaneRange> & gradients);
+
+  /** See Loss. */
+  void
+  PrepareGradients(const PlaneRange & planes);
+  bool
+  PreparesGradientsInParts() const
+  {
+    return m_Moving.IsFromRing() || (m_FixedMoves && m_Fixed.IsFromRing());
+  }
 
   /** Samples what is compared in the planes [first, end), and around them as far as windows reach. */
   void

@@ -67,6 +67,7 @@ Deformation::SwapEdges(Loss & loss)
   m_Window.Restart(m_Planes.first);
   if (m_Communicator.Size() == 1 || m_Reach == 0)
   {
+    this->BeginParts(loss);
     return;
   }
   const Partition  owners(m_Domain.z, m_Communicator.Size());
@@ -82,7 +83,8 @@ Deformation::SwapEdges(Loss & loss)
     return volumes;
   };
   // The highest planes go up. They are made again at the end of the sweep: keeping them would take more memory.
-  m_Window.Restart(std::max(m_Planes.first, m_Planes.end - m_Reach));
+  m_Part = this->HighestPlanes();
+  m_Window.Restart(m_Part.first);
   this->GrowGradient(loss, m_Planes.end);
   m_Smoothed.Restart(below.first);
   m_Smoothed.Grow(below.end);
@@ -92,10 +94,36 @@ Deformation::SwapEdges(Loss & loss)
   m_Window.Restart(below.first);
   m_Window.Grow(below.end);
   CopyPlanes(m_Backend, m_Smoothed, m_Window, below);
+  this->BeginParts(loss);
+  this->EnterNextPart(loss);
   this->GrowGradient(loss, std::min(m_Planes.end, m_Planes.first + m_Reach));
   m_Above.Restart(above.first);
   m_Above.Grow(above.end);
   m_Downward = StartHaloPlanes(m_Backend, m_Communicator, owners, HaloAbove(owners, m_Reach), channels(m_Above));
+}
+
+std::int64_t
+Deformation::PlanesPerPart(std::int64_t owned, std::int64_t reach)
+{
+  constexpr std::int64_t MostParts = 4;
+  return std::max(reach, (owned + MostParts - 1) / MostParts);
+}
+
+void
+Deformation::BeginParts(const Loss & loss)
+{
+  const std::int64_t thickest = Partition(m_Domain.z, m_Communicator.Size()).ThickestSlab();
+  m_PlanesPerPart = loss.PreparesGradientsInParts() ? PlanesPerPart(thickest, m_Reach) : std::max(m_Reach, thickest);
+  m_PartsLeft = (thickest + m_PlanesPerPart - 1) / m_PlanesPerPart;
+  m_Part = { m_Planes.first, m_Planes.first };
+}
+
+void
+Deformation::EnterNextPart(Loss & loss)
+{
+  m_Part = { m_Part.end, std::min(m_Planes.end, m_Part.end + m_PlanesPerPart) };
+  --m_PartsLeft;
+  loss.PrepareGradients(m_Part);
 }
 
 void
@@ -115,7 +143,11 @@ Deformation::GrowGradient(Loss & loss, std::int64_t end)
   while (m_Window.End() < ownEnd)
   {
     const std::int64_t from = m_Window.End();
-    const std::int64_t to = std::min(ownEnd, from + m_PlanesAtATime);
+    if (from == m_Part.end)
+    {
+      this->EnterNextPart(loss);
+    }
+    const std::int64_t to = std::min({ ownEnd, m_Part.end, from + m_PlanesAtATime });
     m_Window.Grow(to);
     loss.WarpGradient(from, to, m_Window.Warp().Planes(from, to - from));
   }
@@ -143,7 +175,7 @@ template <typename TUse>
 double
 Deformation::SweepGradient(Loss & loss, const AffineMap & physical, const TUse & use)
 {
-  loss.Begin(physical, m_Warp->Warp().OwnedWarp(), m_Warp->OppositeView(), true);
+  loss.Begin(physical, m_Warp->Warp().OwnedWarp(), m_Warp->OppositeView(), this->HighestPlanes());
   this->SwapEdges(loss);
   for (std::int64_t first = m_Planes.first; first < m_Planes.end; first += m_PlanesAtATime)
   {
@@ -159,6 +191,10 @@ Deformation::SweepGradient(Loss & loss, const AffineMap & physical, const TUse &
     this->FinishSwap(); // the window moves on over what is being sent
   }
   this->FinishSwap();
+  while (m_PartsLeft > 0) // which other ranks have planes of
+  {
+    this->EnterNextPart(loss);
+  }
   return loss.Value();
 }
 

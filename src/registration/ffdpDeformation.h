@@ -36,6 +36,11 @@ public:
               std::int64_t                     planesAtATime,
               std::unique_ptr<CompositiveWarp> warp);
 
+  /** A sweep over as many planes goes in parts of these where what gradients are made of has to be brought for each.
+   * `reach` is that of the smoothing: planes that a neighbor needs are in one part. */
+  static std::int64_t
+  PlanesPerPart(std::int64_t owned, std::int64_t reach);
+
   /** One iteration: returns the loss before the step. */
   double
   Step(Loss & loss, const AffineMap & physical);
@@ -55,6 +60,18 @@ private:
    * the first planes of the sweep. */
   void
   SwapEdges(Loss & loss);
+  /** The highest planes, which neighbors need first. */
+  PlaneRange
+  HighestPlanes() const
+  {
+    const bool alone = m_Communicator.Size() == 1;
+    return { alone ? m_Planes.end : std::max(m_Planes.first, m_Planes.end - m_Reach), m_Planes.end };
+  }
+  /** All ranks go through as many parts of their planes; the lowest ones that a neighbor needs are in the first. */
+  void
+  BeginParts(const Loss & loss);
+  void
+  EnterNextPart(Loss & loss);
   /** Waits for what is still under way. */
   void
   FinishSwap();
@@ -78,6 +95,9 @@ private:
   PlaneWindow<float>               m_Smoothed; ///< planes of it; those of the neighbor below before the sweep
   PlaneWindow<float>               m_Above;    ///< those of the neighbor above
   std::unique_ptr<PendingTransfer> m_Downward; ///< to the neighbor below, from the window
+  PlaneRange                       m_Part;     ///< gradients are asked for these planes
+  std::int64_t                     m_PlanesPerPart = 0;
+  std::int64_t                     m_PartsLeft = 0;
 };
 
 } // namespace ffdp

@@ -150,8 +150,11 @@ private:
   {
     try
     {
-      m_Loss->Begin(m_Optimizer.Map(), m_Warp ? m_Warp.Warp() : WarpView<float>(), {}, gradient != nullptr);
       const PlaneRange & planes = m_Loss->Planes();
+      m_Loss->Begin(m_Optimizer.Map(),
+                    m_Warp ? m_Warp.Warp() : WarpView<float>(),
+                    {},
+                    gradient ? std::optional(planes) : std::nullopt);
       for (std::int64_t first = planes.first; first < planes.end; first += m_AtATime)
       {
         const std::int64_t end = std::min(planes.end, first + m_AtATime);

@@ -91,17 +91,17 @@ Loss::PrepareTerm(Term & term, const LevelPair & images) const
 }
 
 void
-Loss::Begin(const AffineMap &             physical,
-            const WarpView<const float> & u,
-            const WarpView<const float> & r,
-            bool                          withGradient)
+Loss::Begin(const AffineMap &                 physical,
+            const WarpView<const float> &     u,
+            const WarpView<const float> &     r,
+            const std::optional<PlaneRange> & gradients)
 {
   const auto planes = std::size_t(m_Planes.end - m_Planes.first);
   m_Warp = u;
   m_FixedMoves = r.IsGiven();
   for (Pair & pair : m_Pairs)
   {
-    pair.compared.Begin(physical, u, r, withGradient);
+    pair.compared.Begin(physical, u, r, gradients);
     pair.planeGradients.assign(planes, MapGradient{});
   }
   for (Term & term : m_Terms)
@@ -109,8 +109,24 @@ Loss::Begin(const AffineMap &             physical,
     term.sums.planeSums.assign(planes, 0.0);
     term.sums.planeCounts.assign(planes, 0);
   }
-  this->CountVoxels(withGradient);
+  this->CountVoxels(gradients.has_value());
   this->MeasureInformation();
+}
+
+void
+Loss::PrepareGradients(const PlaneRange & planes)
+{
+  for (Pair & pair : m_Pairs)
+  {
+    pair.compared.PrepareGradients(planes);
+  }
+}
+
+bool
+Loss::PreparesGradientsInParts() const
+{
+  return std::any_of(
+    m_Pairs.begin(), m_Pairs.end(), [](const Pair & pair) { return pair.compared.PreparesGradientsInParts(); });
 }
 
 /** Values are means over what masks leave, so gradients of several terms must be, too, to be weighed as the values are.

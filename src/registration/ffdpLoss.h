@@ -52,12 +52,22 @@ public:
        std::int64_t                            planesAtATime);
 
   /** Starts a sweep; all ranks do. u and r are in voxels of the fixed grid and hold the planes that this rank owns;
-   * either may be missing. They must not change before the sweep ends. */
+   * either may be missing. They must not change before the sweep ends. `gradients`: the planes that gradients are asked
+   * for, if they are on any rank; as if PrepareGradients() followed. */
   void
-  Begin(const AffineMap &             physical,
-        const WarpView<const float> & u,
-        const WarpView<const float> & r,
-        bool                          withGradient);
+  Begin(const AffineMap &                 physical,
+        const WarpView<const float> &     u,
+        const WarpView<const float> &     r,
+        const std::optional<PlaneRange> & gradients);
+
+  /** From here on gradients are asked for these planes, and no others. All ranks do this, some perhaps for no plane. */
+  void
+  PrepareGradients(const PlaneRange & planes);
+
+  /** Whether fewer planes are less memory, and each time takes long; otherwise it does nothing. The same on all ranks.
+   */
+  bool
+  PreparesGradientsInParts() const;
 
   /** dL/du, in voxels, for the planes [first, end), which this rank owns; `gradient` holds exactly them. At most as
    * many planes as the constructor was told. It is cheapest where calls go on where the last one ended. With r, it is

@@ -18,10 +18,10 @@
 #include "ffdpRegistrationEstimate.h"
 
 #include "ffdpCudaMemory.h"
-#include "ffdpLevels.h"
+#include "ffdpDeformation.h"
 #include "ffdpLocalCorrelationPlan.h"
+#include "ffdpPairEstimate.h"
 #include "ffdpParallel.h"
-#include "ffdpPlaneTransfer.h"
 #include "ffdpStageList.h"
 #include "ffdpStartSearch.h"
 
@@ -48,6 +48,13 @@ MostVoxels(const Extent & size, int ranks)
   return MostPlanes(size, ranks) * double(size.x * size.y);
 }
 
+/** Of the slab of a rank, most of all. */
+double
+SidesWithNeighbors(int ranks)
+{
+  return std::min(2, ranks - 1);
+}
+
 /** Floats per voxel that a deformable stage keeps: warps, a first moment and a second one. */
 double
 StateFloats(Kind kind)
@@ -55,64 +62,31 @@ StateFloats(Kind kind)
   return kind == Kind::SyN ? 10 : 7;
 }
 
-/** How the images of a pair lie at a level, as headers tell. */
-struct PairAtLevel
-{
-  Extent    fixedSize, movingSize;
-  AffineMap toMoving; ///< index to index
-
-  PairAtLevel(const PairGeometry & pair, const PlannedLevel & level)
-    : fixedSize(level.size)
-  {
-    const PlacedImage fixed{ VolumeView<const float>(nullptr, pair.fixedSize), pair.fixedToPhysical };
-    const PlacedImage moving{ VolumeView<const float>(nullptr, pair.movingSize), pair.movingToPhysical };
-    const AffineMap   fixedToPhysical = LevelToPhysical(fixed, fixedSize);
-    movingSize = SizeForGrid(moving, fixedToPhysical);
-    toMoving = Compose(LevelToPhysical(moving, movingSize).Inverse(), fixedToPhysical);
-  }
-};
-
-/** Shrunk copies of the images; none where a level is the image itself. */
+/** Planes of a level that are worked on at a time. */
 double
-ImageFloats(const PairGeometry & pair, const PlannedLevel & level, int ranks)
+PlanesAtATimeOn(const EstimatedDevice & device, const Extent & size, int ranks)
 {
-  const auto copy = [&](const Extent & full, const Extent & size) {
-    return full == size && level.smoothing.sigma <= 0 ? 0.0 : MostVoxels(size, ranks);
-  };
-  return copy(pair.fixedSize, level.size) * (pair.hasFixedMask ? 2 : 1) +
-         copy(pair.movingSize, PairAtLevel(pair, level).movingSize) * (pair.hasMovingMask ? 2 : 1);
+  const std::int64_t fewVoxels = device.cuda ? cuda::FewVoxels : Backend::FewVoxelsOfCpu;
+  return double(PlanesAtATime(fewVoxels, size, std::int64_t(MostPlanes(size, ranks))));
 }
 
-/** The planes of the moving image that planes of the fixed one reach when their centers lie on each other. */
-PlaneRange
-PlanesReached(const PairAtLevel & pair, const PlaneRange & from)
-{
-  const double(&toMoving)[9] = pair.toMoving.matrix;
-  const double fromCenter = 0.5 * double(from.first + from.end - pair.fixedSize.z);
-  const double center = 0.5 * double(pair.movingSize.z - 1) + toMoving[8] * fromCenter;
-  const double reach =
-    0.5 * (std::abs(toMoving[6]) * double(pair.fixedSize.x) + std::abs(toMoving[7]) * double(pair.fixedSize.y) +
-           std::abs(toMoving[8]) * double(from.end - from.first));
-  return Intersection({ 0, pair.movingSize.z },
-                      { std::int64_t(std::floor(center - reach)), std::int64_t(std::ceil(center + reach)) + 1 });
-}
-
-/** What a rank keeps from the ring instead of planes of others, where it would need more of them than another rank has:
- * samples and three derivatives, see SampledImage. */
+/** Images of a level, and what other ranks have of them. */
 double
-RingFloats(const PairGeometry & geometry, const PlannedLevel & level, int ranks)
+PairFloats(const PairGeometry &      pair,
+           const RegistrationStage & stage,
+           const PlannedLevel &      level,
+           int                       ranks,
+           const EstimatedDevice &   device)
 {
-  const PairAtLevel pair(geometry, level);
-  const Partition   owners(pair.fixedSize.z, ranks), movingOwners(pair.movingSize.z, ranks);
-  std::int64_t      most = 0;
-  for (int rank = 0; rank < ranks; ++rank)
+  const PairEstimate estimate(pair, level, ranks);
+  if (ranks == 1)
   {
-    const PlaneRange wanted = PlanesReached(pair, owners.Owned(rank));
-    const PlaneRange own = Intersection(movingOwners.Owned(rank), wanted);
-    most = std::max(most, wanted.end - wanted.first - std::max<std::int64_t>(0, own.end - own.first));
+    return estimate.ImageFloats();
   }
-  const bool fromRing = most > movingOwners.ThickestSlab();
-  return fromRing ? (geometry.hasMovingMask ? 5 : 4) * MostVoxels(level.size, ranks) : 0.0;
+  const auto   owned = std::int64_t(MostPlanes(level.size, ranks));
+  const auto   reach = std::int64_t(GaussianRadius(stage.gradientSigma));
+  const double gradients = double(IsDeformable(stage) ? Deformation::PlanesPerPart(owned, reach) : owned);
+  return estimate.ImageFloats() + estimate.ReachedFloats(PlanesAtATimeOn(device, level.size, ranks), gradients);
 }
 
 /** The planes beside a volume's own that its windows reach: farthest of the metrics of a pair. */
@@ -138,14 +112,6 @@ TakesBothGradients(const RegistrationStage & stage)
     slopes = slopes || (metric.kind == RegistrationMetric::Kind::LocalCorrelation && metric.fixedSlope != 0);
   }
   return stage.kind == Kind::SyN || (stage.kind == Kind::Greedy && slopes);
-}
-
-/** Planes of a level that are worked on at a time. */
-double
-PlanesAtATimeOn(const EstimatedDevice & device, const Extent & size, int ranks)
-{
-  const std::int64_t fewVoxels = device.cuda ? cuda::FewVoxels : Backend::FewVoxelsOfCpu;
-  return double(PlanesAtATime(fewVoxels, size, std::int64_t(MostPlanes(size, ranks))));
 }
 
 /** Planes of the windows that a loss and the gradient of a warp move through the images, as floats. */
@@ -182,7 +148,7 @@ WindowFloats(const std::vector<PairGeometry> & pairs,
   return planes * plane;
 }
 
-/** Planes of other ranks, and of those at the edges that other ranks need, as floats. */
+/** Planes of fixed images and warps of other ranks, and of those at the edges that other ranks need, as floats. */
 double
 HaloFloats(const std::vector<PairGeometry> & pairs,
            const RegistrationStage &         stage,
@@ -194,8 +160,9 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
   {
     return 0;
   }
-  constexpr double Reached = 4; // of a moving image, on both sides
+  constexpr double Reached = 4; // of a fixed image that moves
   const bool       both = stage.kind == Kind::SyN;
+  const double     sides = SidesWithNeighbors(ranks);
   const double     atATime = PlanesAtATimeOn(device, level.size, ranks);
   double           planes = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i)
@@ -203,13 +170,13 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
     const double halo = HaloOf(stage, i);
     const bool   masked = pairs[i].hasFixedMask || pairs[i].hasMovingMask;
     const double joined = atATime + 2 * halo; // planes of several ranks in one piece
-    planes += 4 * halo * (both ? 2 : 1) + (masked ? halo : 0) + (both ? 0 : 2 * halo + joined) +
-              (both ? 2 : 1) * (2 * Reached + atATime);
+    planes += sides * halo * (both ? 4 : 2) + (masked ? 0.5 * sides * halo : 0) +
+              (both ? sides * Reached + atATime : sides * halo + joined);
   }
   if (IsDeformable(stage))
   {
     constexpr double WarpHalo = 2;
-    planes += 3 * double(GaussianRadius(stage.gradientSigma)) + 6 * WarpHalo * (both ? 2 : 1);
+    planes += 3 * double(GaussianRadius(stage.gradientSigma)) + 3 * sides * WarpHalo * (both ? 2 : 1);
   }
   return planes * double(level.size.x * level.size.y);
 }
@@ -302,9 +269,9 @@ double
 InversionFloats(const Extent & size, unsigned threads, int ranks)
 {
   const double moved = std::min(double(size.z) / 16, 64.0); // planes: much, but usual for brains at 1 mm and at 250 um
-  const double window = std::min(MostPlanes(size, ranks) + (ranks == 1 ? 0 : 2 * moved), 2 * moved + 8 * threads);
-  const double halos = ranks == 1 ? 0 : 12 * moved;
-  return (halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
+  const double halos = SidesWithNeighbors(ranks) * moved;
+  const double window = std::min(MostPlanes(size, ranks) + halos, 2 * moved + 8 * threads);
+  return (6 * halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
 }
 
 /** Coarse images on their ranks, and all of them on the first; what a GPU keeps is less. */
@@ -318,7 +285,7 @@ SearchFloats(const std::vector<PairGeometry> & pairs,
   double floats = ScratchFloats(search, stage, threads);
   for (const PairGeometry & pair : pairs)
   {
-    floats += ImageFloats(pair, search, ranks) + ImageFloats(pair, search, 1);
+    floats += PairEstimate(pair, search, ranks).ImageFloats() + PairEstimate(pair, search, 1).ImageFloats();
   }
   return floats;
 }
@@ -396,7 +363,7 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
         (device.cuda ? DeviceScratchFloats(pairs, level, stage, ranks, device) : ScratchFloats(level, stage, workers));
       for (const PairGeometry & pair : pairs)
       {
-        floats += ImageFloats(pair, level, ranks) + RingFloats(pair, level, ranks);
+        floats += PairFloats(pair, stage, level, ranks, device);
       }
       if (IsDeformable(stage))
       {

@@ -86,7 +86,7 @@ Evaluate(Loss & loss, const AffineMap & map, const WarpView<const float> & warp)
 {
   try
   {
-    loss.Begin(map, warp, {}, false);
+    loss.Begin(map, warp, {}, {});
     loss.AddValue(0, loss.Domain().z);
     return loss.Value();
   }
@@ -316,7 +316,7 @@ private:
     const double  edge = VoxelEdge(m_Images.fixed);
     for (int i = 0; i < Iterations; ++i)
     {
-      m_Loss.Begin(optimizer.Map(), m_Images.Warp(), {}, true);
+      m_Loss.Begin(optimizer.Map(), m_Images.Warp(), {}, m_Loss.Planes());
       m_Loss.AddMapGradient(0, m_Images.fixed.voxels.domain.z);
       optimizer.Step(m_Loss.PhysicalMapGradient(), edge * 0.5 * double(Iterations - i) / Iterations);
     }
