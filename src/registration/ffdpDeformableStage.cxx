@@ -193,6 +193,7 @@ private:
       m_Backend.ComposeWarps(
         m_Alignment.warp.Warp(), owned.first, owned.end - owned.first, inverse.Warp(), composition);
     }
+    m_Alignment.warp.RefreshHalo(m_Backend, m_Communicator); // who takes the warp may need no other width
   }
 
   Backend &                    m_Backend;
