@@ -95,10 +95,10 @@ ExtendedImage::Extend(const std::vector<PlaneRange> & wanted, bool inOnePiece)
   if (anyone)
   {
     const auto fetch = [&](const std::vector<PlaneRange> & ranges, const Slab & piece) {
-      const PlaneRange &      own = ranges[std::size_t(self)];
-      const VolumeView<float> to = own.first >= own.end ? VolumeView<float>()
-                                   : m_Whole            ? m_Whole.Volume().Planes(own.first, own.end - own.first)
-                                                        : piece.Volume();
+      const PlaneRange &      here = ranges[std::size_t(self)];
+      const VolumeView<float> to = here.first >= here.end ? VolumeView<float>()
+                                   : m_Whole              ? m_Whole.Volume().Planes(here.first, here.end - here.first)
+                                                          : piece.Volume();
       return StartPlanes(*m_Communicator, owners, ranges, std::vector<PlaneChannel<float>>{ { m_Own, to } });
     };
     const auto fromBelow = fetch(below, m_Below);

@@ -65,7 +65,7 @@ public:
   void
   PrepareGradients(const PlaneRange & planes);
   bool
-  PreparesGradientsInParts() const
+  GradientsComeFromRing() const
   {
     return m_Moving.IsFromRing() || (m_FixedMoves && m_Fixed.IsFromRing());
   }

@@ -113,7 +113,7 @@ void
 Deformation::BeginParts(const Loss & loss)
 {
   const std::int64_t thickest = Partition(m_Domain.z, m_Communicator.Size()).ThickestSlab();
-  m_PlanesPerPart = loss.PreparesGradientsInParts() ? PlanesPerPart(thickest, m_Reach) : std::max(m_Reach, thickest);
+  m_PlanesPerPart = loss.GradientsComeFromRing() ? PlanesPerPart(thickest, m_Reach) : thickest;
   m_PartsLeft = (thickest + m_PlanesPerPart - 1) / m_PlanesPerPart;
   m_Part = { m_Planes.first, m_Planes.first };
 }

@@ -42,6 +42,9 @@ public:
   static constexpr double WorkLeft = 0.75;
 
   FinalWarp(Backend & backend, Communicator & communicator, const Extent & size, RegistrationResult & result);
+  FinalWarp(const FinalWarp &) = delete; // its parts refer to each other
+  FinalWarp &
+  operator=(const FinalWarp &) = delete;
 
   /** The first step: from a warp to its inverse. */
   void
@@ -59,7 +62,7 @@ public:
     return m_Reconciliation->IsDone();
   }
 
-  /** Every other step. */
+  /** Each step after the first. */
   void
   Step()
   {

@@ -123,10 +123,10 @@ Loss::PrepareGradients(const PlaneRange & planes)
 }
 
 bool
-Loss::PreparesGradientsInParts() const
+Loss::GradientsComeFromRing() const
 {
   return std::any_of(
-    m_Pairs.begin(), m_Pairs.end(), [](const Pair & pair) { return pair.compared.PreparesGradientsInParts(); });
+    m_Pairs.begin(), m_Pairs.end(), [](const Pair & pair) { return pair.compared.GradientsComeFromRing(); });
 }
 
 /** Values are means over what masks leave, so gradients of several terms must be, too, to be weighed as the values are.

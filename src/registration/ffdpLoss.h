@@ -64,10 +64,10 @@ public:
   void
   PrepareGradients(const PlaneRange & planes);
 
-  /** Whether fewer planes are less memory, and each time takes long; otherwise it does nothing. The same on all ranks.
-   */
+  /** Whether PrepareGradients() for fewer planes takes less memory, and each time takes long; otherwise it does nothing.
+   * The same on all ranks. */
   bool
-  PreparesGradientsInParts() const;
+  GradientsComeFromRing() const;
 
   /** dL/du, in voxels, for the planes [first, end), which this rank owns; `gradient` holds exactly them. At most as
    * many planes as the constructor was told. It is cheapest where calls go on where the last one ended. With r, it is

@@ -79,10 +79,14 @@ PairEstimate::ReachedFloats(double planesAtATime, double gradientPlanes) const
     const PlaneRange fixed = m_FixedOwners.Owned(rank), own = m_MovingOwners.Owned(rank);
     const PlaneRange reached = this->PlanesReached(double(fixed.first), double(fixed.end));
     const double     fetched = PlanesOf(reached) - PlanesOf(Intersection(own, reached));
-    const double     middle = 0.5 * double(fixed.first + fixed.end);
-    const double     atOnce = PlanesOf(this->PlanesReached(middle, middle + 1));
-    const bool       inOnePiece = SampledImage::IsBetterInOnePiece(atOnce, PlanesOf(own));
-    const double     joined = PlanesOf(this->PlanesReached(middle, middle + planesAtATime));
+    double           atOnce = 0, joined = 0;
+    for (std::int64_t plane = fixed.first; plane < fixed.end; ++plane)
+    {
+      const auto first = double(plane);
+      atOnce = std::max(atOnce, PlanesOf(this->PlanesReached(first, first + 1)));
+      joined = std::max(joined, PlanesOf(this->PlanesReached(first, first + planesAtATime)));
+    }
+    const bool inOnePiece = SampledImage::IsBetterInOnePiece(atOnce, PlanesOf(own));
     most = std::max(most, images * (fetched + (inOnePiece ? PlanesOf(own) : 0)) + (inOnePiece ? 0 : joined));
   }
   return most * movingPlane;

@@ -23,7 +23,7 @@
 namespace ffdp
 {
 
-/** What a warp without its inverse may have, and what an inverse may. Steps are small and smooth, so folds are few and
+/** Jacobian determinants below which a warp, and an inverse, are ironed, and what they then have at least. Steps are small and smooth, so folds are few and
  * shallow: they are ironed out, not prevented. A warp that stretches a lot has an inverse with small determinants,
  * which are no folds. */
 constexpr UnfoldingLimits LimitsOfWarp{ 0.05f, 0.08f };
