@@ -24,6 +24,7 @@
 #include "ffdpFoldRepair.h"
 #include "ffdpGaussian.h"
 #include "ffdpImageGradient.h"
+#include "ffdpEdgeStrength.h"
 #include "ffdpImageSlope.h"
 #include "ffdpInverse.h"
 #include "ffdpJacobian.h"
@@ -197,6 +198,8 @@ public:
                 const VolumeView<const float> &        weights,
                 float                                  factor,
                 const WarpView<float> &                gradient) = 0;
+  virtual void
+  EdgeStrength(const VolumeView<const float> & image, float noise, const VolumeView<float> & edges) = 0;
 
   virtual void
   Scale(const VolumeView<float> & volume, float factor) = 0;

@@ -34,6 +34,7 @@ struct RegistrationMetric
   Kind   kind = Kind::LocalCorrelation;
   int    pair = 0;             ///< which of the image pairs
   double weight = 1;           ///< in the sum of all metrics
+  bool   ofEdges = false;      ///< compares where the images have edges (ffdpEdgeStrength.h), whatever their contrast
   int    radius = 3;           ///< LocalCorrelation: windows of 2 radius + 1 voxels of the level
   double epsilon = 2e-4;       ///< LocalCorrelation: contrast below this part of the images' own counts as noise
   bool   exactGradient = true; ///< LocalCorrelation: false takes ANTs' approximation

@@ -58,7 +58,7 @@ namespace itk
  * for all pairs.
  *
  * <b>Memory</b> during a deformable stage: seven floats per voxel of the fixed image (SyN: ten) above the images, and
- * some planes. Float images are used in place; of others a float copy (4 bytes per voxel) lives as long as Update()
+ * some planes; where a metric compares edges, those of each image as well. Float images are used in place; of others a float copy (4 bytes per voxel) lives as long as Update()
  * runs, and so it is with masks. The outputs hold 2 x 24 bytes (2-D: 2 x 16) per voxel of the fixed image, since ITK's
  * field transforms keep doubles; while they are made, 12 bytes more.
  *
@@ -68,9 +68,9 @@ namespace itk
  * <b>Several processes</b> (SetCommunicator()) solve the problem together, to the bytes that one alone would find. Each
  * is a rank and owns some planes along the last axis, ffdp::Partition says which; of 2-D images the first rank owns
  * all. It asks upstream for its own planes of each image, so a reader that streams reads no more, and memory is as
- * above for these planes alone (two floats per voxel more where the images' last axes lie across each other). The
- * initial transform is whole on each rank. All ranks call Update(), with the same
- * settings. Each then has GetLinearTransform() and its planes of GetForwardField() and GetInverseField(). A
+ * above for these planes alone (for each pair of images two floats per voxel more, with a moving mask three, where
+ * their last axes lie across each other). The initial transform is whole on each rank. All ranks call Update(), with
+ * the same settings. Each then has GetLinearTransform() and its planes of GetForwardField() and GetInverseField(). A
  * DisplacementFieldTransform of some planes would be wrong elsewhere, so the outputs stay null until
  * GatherTransforms(), unless there is no field.
  *

@@ -384,6 +384,30 @@ TEST_F(GridRegistration, SyN)
   ExpectSameForAllRanks(problem);
 }
 
+/** Few and rough steps: the two warps of SyN move less than a voxel along z, and what is made of them is ironed. */
+TEST_F(GridRegistration, RoughSyN)
+{
+  Volume<float> & voxels = moving.voxels;
+  const auto      noise = RandomVolume(voxels.domain, 5, 0, 40);
+  for (std::size_t i = 0; i < voxels.values.size(); ++i)
+  {
+    voxels.values[i] += noise.values[i];
+  }
+  RegistrationStage stage = ShortStage(Kind::SyN, Metric::LocalCorrelation);
+  stage.metrics.front().radius = 2;
+  stage.shrinkFactors = { 1 };
+  stage.gradientSigma = 0.5;
+  stage.warpSigma = 0;
+  stage.learningRate = 1.2;
+  for (const int iterations : { 1, 2 })
+  {
+    stage.iterations = { iterations };
+    problem.stages = { stage };
+    EXPECT_GT(RunOnRanks(problem, 1).ironed, 100);
+    ExpectSameForAllRanks(problem);
+  }
+}
+
 TEST_F(GridRegistration, ExactGradientWideSmoothingAndLongSteps)
 {
   RegistrationStage stage = ShortStage(Kind::Greedy, Metric::LocalCorrelation);
@@ -417,6 +441,22 @@ TEST_F(GridRegistration, MasksAndSeveralMetrics)
     stage.metrics[1].weight = 0.5;
     stage.metrics[2].kind = Metric::MeanSquares;
     problem.stages = { stage };
+    ExpectSameForAllRanks(problem, { 2, 5, 8 });
+  }
+}
+
+/** In the second stage alone, and beside images as they are. */
+TEST_F(GridRegistration, Edges)
+{
+  RegistrationStage affine = ShortStage(Kind::Affine, Metric::MutualInformation);
+  for (const Kind kind : { Kind::Greedy, Kind::SyN })
+  {
+    RegistrationStage stage = ShortStage(kind, Metric::LocalCorrelation);
+    stage.metrics.resize(2, stage.metrics.front());
+    stage.metrics[0].ofEdges = true;
+    stage.metrics[1].kind = Metric::MutualInformation;
+    stage.metrics[1].weight = 0.1;
+    problem.stages = { affine, stage, ShortStage(Kind::Affine, Metric::MeanSquares) };
     ExpectSameForAllRanks(problem, { 2, 5, 8 });
   }
 }

@@ -41,6 +41,7 @@ ShortStages()
   RegistrationStage again = LinearStage(Kind::Rigid, Metric::MeanSquares);
   RegistrationStage syn = GreedyStage();
   syn.kind = Kind::SyN;
+  syn.metrics.front().ofEdges = true;
   std::vector<RegistrationStage> stages = { moments, affine, greedy, again, syn };
   for (RegistrationStage & stage : stages)
   {

@@ -94,6 +94,9 @@ TEST(RegistrationEstimate, TellsTheMemoryThatIsThenUsed)
     }
     EXPECT_NEAR(MeasuredOverEstimated(pair, { linear }), 1, 0.15);
   }
+  RegistrationStage edges = stage;
+  edges.metrics.front().ofEdges = true;
+  EXPECT_NEAR(MeasuredOverEstimated(masked, { linear, edges }), 1, 0.1);
   stage.smoothingSigmas = { 2, 1 }; // so that full resolution needs copies of the images, too
   EXPECT_NEAR(MeasuredOverEstimated(plain, { stage }), 1, 0.1);
 }

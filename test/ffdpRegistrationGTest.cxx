@@ -287,7 +287,10 @@ TEST(Registration, DeformableStagesKeepWhatTheyPromisePerVoxelAboveTheImages)
   {
     Kind   kind;
     double floats;
-  } cases[] = { { Kind::Greedy, 7.5 }, { Kind::SyN, 10.5 } };
+    bool   ofEdges;
+  } cases[] = {
+    { Kind::Greedy, 7.5, false }, { Kind::SyN, 10.5, false }, { Kind::Greedy, 9.5, true }, { Kind::SyN, 12.5, true }
+  };
   for (const auto & c : cases)
   {
     double before = 0;
@@ -298,6 +301,7 @@ TEST(Registration, DeformableStagesKeepWhatTheyPromisePerVoxelAboveTheImages)
       const TestImage   moving(size, Isotropic, Same);
       RegistrationStage stage = GreedyStage();
       stage.kind = c.kind;
+      stage.metrics.front().ofEdges = c.ofEdges;
       stage.shrinkFactors = { 1 };
       stage.iterations = { 2 };
       const double bytes = double(MeasurePeakAllocation([&] {

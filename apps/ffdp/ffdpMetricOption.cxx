@@ -136,7 +136,7 @@ TakeNamedFields(const Source & source, Words & fields, Metric & metric)
     }
     if (metric.kind != Metric::Kind::LocalCorrelation)
     {
-      source.Refuse("'" + text + "': only CC has fields with names");
+      source.Refuse("'" + text + "': only CC and Edges have fields with names");
     }
     if (!SetByName(source, field, metric))
     {
@@ -189,6 +189,11 @@ ParseMetric(const Source & source, StageList & list)
   {
     metric.kind = Metric::Kind::LocalCorrelation;
   }
+  else if (call.name == "edges")
+  {
+    metric.kind = Metric::Kind::LocalCorrelation;
+    metric.ofEdges = true;
+  }
   else if (call.name == "mi" || call.name == "mattes")
   {
     metric.kind = Metric::Kind::MutualInformation;
@@ -199,7 +204,7 @@ ParseMetric(const Source & source, StageList & list)
   }
   else
   {
-    source.Refuse("there is no such metric; there are CC, MI (or Mattes) and MeanSquares");
+    source.Refuse("there is no such metric; there are CC, Edges, MI (or Mattes) and MeanSquares");
   }
   ImageNames images;
   Words &    fields = call.fields;

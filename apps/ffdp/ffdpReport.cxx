@@ -220,12 +220,12 @@ MakeCards(const ReportFacts & facts, bool deformable)
 }
 
 const char *
-NameOf(ffdp::RegistrationMetric::Kind kind)
+NameOf(const ffdp::RegistrationMetric & metric)
 {
-  switch (kind)
+  switch (metric.kind)
   {
     case ffdp::RegistrationMetric::Kind::LocalCorrelation:
-      return "local correlation";
+      return metric.ofEdges ? "local correlation of edges" : "local correlation";
     case ffdp::RegistrationMetric::Kind::MutualInformation:
       return "mutual information";
     case ffdp::RegistrationMetric::Kind::MeanSquares:
@@ -252,7 +252,7 @@ MakeCurves(const ReportFacts & facts)
     }
     for (const ffdp::RegistrationMetric & metric : facts.list.stages[i].metrics)
     {
-      name += (&metric == &facts.list.stages[i].metrics.front() ? ": " : " + ") + std::string(NameOf(metric.kind));
+      name += (&metric == &facts.list.stages[i].metrics.front() ? ": " : " + ") + std::string(NameOf(metric));
     }
     page += chart.empty() ? "" : "<figure>" + chart + "<figcaption>" + EscapeHtml(name) + "</figcaption></figure>\n";
   }

@@ -290,6 +290,11 @@ public:
   {
     ffdp::AddImageSlope(image, mask, weights, factor, gradient, m_Threads);
   }
+  void
+  EdgeStrength(const VolumeView<const float> & image, float noise, const VolumeView<float> & edges) override
+  {
+    ffdp::EdgeStrength(image, noise, edges, m_Threads);
+  }
 
   void
   Scale(const VolumeView<float> & volume, float factor) override

@@ -6,6 +6,7 @@ set(FFDP_CUDA_KERNELS
   ffdpCudaCorrelationSums.cu
   ffdpCudaCorrelationTile.cu
   ffdpCudaDownsample.cu
+  ffdpCudaEdgeStrength.cu
   ffdpCudaFoldRepair.cu
   ffdpCudaGaussian.cu
   ffdpCudaImageGradient.cu

@@ -23,6 +23,7 @@
 #include "ffdpCudaFoldRepair.h"
 #include "ffdpCudaGaussian.h"
 #include "ffdpCudaImageGradient.h"
+#include "ffdpCudaEdgeStrength.h"
 #include "ffdpCudaImageSlope.h"
 #include "ffdpCudaInverse.h"
 #include "ffdpCudaJacobian.h"
@@ -263,6 +264,11 @@ public:
                 const WarpView<float> &                gradient) override
   {
     cuda::AddImageSlope(m_Device, image, mask, weights, factor, gradient);
+  }
+  void
+  EdgeStrength(const VolumeView<const float> & image, float noise, const VolumeView<float> & edges) override
+  {
+    cuda::EdgeStrength(m_Device, image, noise, edges);
   }
 
   void

@@ -86,7 +86,8 @@ AddStage(Hash & hash, const RegistrationStage & stage)
                                  double(metric.bins),
                                  metric.fixedSlope,
                                  metric.movedSlope,
-                                 double(metric.power) })
+                                 double(metric.power),
+                                 double(metric.ofEdges) })
     {
       hash.AddNumber(number);
     }

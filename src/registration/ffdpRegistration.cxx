@@ -19,6 +19,7 @@
 
 #include "ffdpCheckpoint.h"
 #include "ffdpDeviceImages.h"
+#include "ffdpEdgePairs.h"
 #include "ffdpFinalWarp.h"
 #include "ffdpPlaneTurn.h"
 #include "ffdpRegistrationEstimate.h"
@@ -64,6 +65,8 @@ public:
     : m_Backend(backend)
     , m_Communicator(communicator)
     , m_Pairs(pairs)
+    , m_Edges(stages, pairs.size())
+    , m_StagesOfImages(m_Edges.OfImages(stages))
     , m_Stages(stages)
     , m_Progress(observer)
     , m_Checkpoint(
@@ -117,6 +120,7 @@ public:
         this->RunLevels();
       }
     }
+    m_Edges.Release();
     if (m_Checkpoint.IsKept() && !m_End)
     {
       this->SaveIfPossible();
@@ -192,7 +196,7 @@ private:
   void
   BeginStage()
   {
-    const RegistrationStage & stage = m_Stages[m_Stage];
+    const RegistrationStage & stage = m_StagesOfImages[m_Stage];
     m_Progress.EnterStage(int(m_Stage), NameOf(stage.kind), int(m_Plans[m_Stage].size()));
     m_Runner.reset();
     switch (stage.kind)
@@ -272,8 +276,17 @@ private:
   EnterLevel()
   {
     this->TellLevel();
-    m_Images = std::make_unique<Level>(
-      m_Backend, m_Communicator, m_Pairs, m_Fields, this->Planned().size, this->Planned().smoothing);
+    const bool edges = ComparesEdges(m_Stages[m_Stage]);
+    if (edges)
+    {
+      m_Edges.Provide(m_Backend, m_Communicator, m_Pairs, m_Fields);
+    }
+    m_Images = std::make_unique<Level>(m_Backend,
+                                       m_Communicator,
+                                       edges ? m_Edges.Pairs() : m_Pairs,
+                                       edges ? m_Edges.Fields() : m_Fields,
+                                       this->Planned().size,
+                                       this->Planned().smoothing);
     m_Runner->Enter(*m_Images);
   }
 
@@ -290,7 +303,6 @@ private:
   void
   EndWithWarp()
   {
-    const ScratchScope scratch; // dozens of sweeps follow, all of the same size
     m_Progress.EnterEnd(int(m_Stages.size()), "inverse");
     m_Progress.EnterLevel(0, this->FixedSize(), FinalWarp::MostSteps + 1, this->WorkOfEnd());
     const auto report = [this] {
@@ -304,10 +316,13 @@ private:
       m_End->Begin(std::exchange(m_Alignment.warp, Slab()));
       report();
     }
-    while (!m_End->IsDone())
     {
-      m_End->Step();
-      report();
+      const ScratchScope scratch; // dozens of sweeps follow, all of the same size
+      while (!m_End->IsDone())
+      {
+        m_End->Step();
+        report();
+      }
     }
     const int steps = m_End->Steps();
     m_End->Leave();
@@ -491,6 +506,8 @@ private:
   Communicator &                         m_Communicator;
   const std::vector<ImagePair> &         m_Pairs;
   std::vector<FieldOfView>               m_Fields; ///< of the pairs
+  EdgePairs                              m_Edges;
+  const std::vector<RegistrationStage>   m_StagesOfImages; ///< and of edges as such
   const std::vector<RegistrationStage> & m_Stages;
   RunProgress                            m_Progress;
   Checkpoint                             m_Checkpoint;

@@ -19,6 +19,7 @@
 
 #include "ffdpCudaMemory.h"
 #include "ffdpDeformation.h"
+#include "ffdpEdgePairs.h"
 #include "ffdpLocalCorrelationPlan.h"
 #include "ffdpPairEstimate.h"
 #include "ffdpParallel.h"
@@ -48,7 +49,7 @@ MostVoxels(const Extent & size, int ranks)
   return MostPlanes(size, ranks) * double(size.x * size.y);
 }
 
-/** Of the slab of a rank, most of all. */
+/** Neighbors of a rank, at most. */
 double
 SidesWithNeighbors(int ranks)
 {
@@ -170,7 +171,8 @@ HaloFloats(const std::vector<PairGeometry> & pairs,
     const double halo = HaloOf(stage, i);
     const bool   masked = pairs[i].hasFixedMask || pairs[i].hasMovingMask;
     const double joined = atATime + 2 * halo; // planes of several ranks in one piece
-    planes += sides * halo * (both ? 4 : 2) + (masked ? 0.5 * sides * halo : 0) +
+    const double strips = (2 + sides) * halo; // own ones on both sides, whether somebody wants them or not
+    planes += strips * (both ? 2 : 1) + (masked ? 0.25 * strips : 0) +
               (both ? sides * Reached + atATime : sides * halo + joined);
   }
   if (IsDeformable(stage))
@@ -274,6 +276,18 @@ InversionFloats(const Extent & size, unsigned threads, int ranks)
   return (6 * halos + (threads > 0 ? 4 * window : 0)) * double(size.x * size.y);
 }
 
+/** Edges of images, from pair number `first` on. */
+double
+EdgeFloats(const std::vector<PairGeometry> & pairs, std::size_t first, int ranks)
+{
+  double floats = 0;
+  for (std::size_t i = first; i < pairs.size(); ++i)
+  {
+    floats += MostVoxels(pairs[i].fixedSize, ranks) + MostVoxels(pairs[i].movingSize, ranks);
+  }
+  return floats;
+}
+
 /** Coarse images on their ranks, and all of them on the first; what a GPU keeps is less. */
 double
 SearchFloats(const std::vector<PairGeometry> & pairs,
@@ -339,18 +353,31 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
   const unsigned       workers = ResolveThreads(threads);
   const double         full = MostVoxels(pairs.front().fixedSize, ranks);
   double               held = startsFromWarp ? 3 * full : 0; // floats of the warp between stages
+  double               edges = 0;                            // floats of all of them, once they are there
   RegistrationEstimate estimate;
+
+  const EdgePairs                      edgePairs(stages, pairs.size());
+  const std::vector<RegistrationStage> stagesOfImages = edgePairs.OfImages(stages);
+  std::vector<PairGeometry>            withEdges = pairs;
+  for (const int source : edgePairs.Sources())
+  {
+    withEdges.push_back(pairs[std::size_t(source)]);
+  }
   for (std::size_t i = 0; i < stages.size(); ++i)
   {
-    const RegistrationStage & stage = stages[i];
+    const RegistrationStage &         stage = stagesOfImages[i];
+    const bool                        comparesEdges = ComparesEdges(stages[i]);
+    const std::vector<PairGeometry> & compared = comparesEdges ? withEdges : pairs;
+    edges = comparesEdges ? EdgeFloats(withEdges, pairs.size(), ranks) : edges;
     for (const RegistrationMetric & metric : stage.metrics)
     {
-      Require(metric.pair >= 0 && metric.pair < int(pairs.size()), "a metric names a pair of images that there is not");
+      Require(metric.pair >= 0 && metric.pair < int(compared.size()),
+              "a metric names a pair of images that there is not");
     }
     if (stage.kind == Kind::Moments)
     {
       const PlannedLevel search = PlanSearch(stage, pairs.front().fixedSize);
-      const double       floats = held + SearchFloats(pairs, stage, search, workers, ranks);
+      const double       floats = held + edges + SearchFloats(pairs, stage, search, workers, ranks);
       estimate.levels.push_back({ int(i), NameOf(stage.kind), search.size, search.iterations, 4 * floats });
       estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
       continue;
@@ -358,10 +385,11 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
     {
       const double voxels = MostVoxels(level.size, ranks);
-      double       floats =
-        WindowFloats(pairs, stage, level, held > 0, ranks, device) + HaloFloats(pairs, stage, level, ranks, device) +
-        (device.cuda ? DeviceScratchFloats(pairs, level, stage, ranks, device) : ScratchFloats(level, stage, workers));
-      for (const PairGeometry & pair : pairs)
+      double       floats = edges + WindowFloats(compared, stage, level, held > 0, ranks, device) +
+                      HaloFloats(compared, stage, level, ranks, device) +
+                      (device.cuda ? DeviceScratchFloats(compared, level, stage, ranks, device)
+                                   : ScratchFloats(level, stage, workers));
+      for (const PairGeometry & pair : compared)
       {
         floats += PairFloats(pair, stage, level, ranks, device);
       }

@@ -45,6 +45,21 @@ Correlation(int radius)
   return metric;
 }
 
+/** What images from different scanners have in common, on the scale of windows and on that of tissues. */
+std::vector<RegistrationMetric>
+EdgesAndInformation(const std::vector<int> & radii)
+{
+  std::vector<RegistrationMetric> metrics = { Information(32) };
+  metrics.front().weight = 0.1;
+  for (const int radius : radii)
+  {
+    metrics.push_back(Correlation(radius));
+    metrics.back().ofEdges = true;
+    metrics.back().weight = 1.0 / double(radii.size());
+  }
+  return metrics;
+}
+
 RegistrationStage
 LinearStage(Kind kind, const std::vector<double> & factors, const std::vector<int> & iterations)
 {
@@ -62,14 +77,11 @@ GreedyStage(const StagePreset & preset)
 {
   RegistrationStage stage;
   stage.kind = Kind::Greedy;
-  if (preset.sameModality)
+  stage.gradientSigma = 1.4;
+  stage.warpSigma = 0.55;
+  if (!preset.sameModality)
   {
-    stage.gradientSigma = 1.4;
-    stage.warpSigma = 0.55;
-  }
-  else
-  {
-    stage.metrics = { Information(32) };
+    stage.metrics = EdgesAndInformation({ 3 });
   }
   // Longer steps deform more before the smoothing of the warp holds them, and more is ironed at the end, which takes it
   // back: Documentation/Registration.md has the figures.
@@ -92,10 +104,8 @@ GreedyStage(const StagePreset & preset)
       stage.iterations = { 100, 100, 50 };
       stage.learningRate = 0.65;
       stage.tolerance = 5e-4;
-      if (preset.sameModality)
-      {
-        stage.metrics = { Correlation(2), Correlation(4) };
-      }
+      stage.metrics = preset.sameModality ? std::vector<RegistrationMetric>{ Correlation(2), Correlation(4) }
+                                          : EdgesAndInformation({ 2, 4 });
       break;
   }
   return stage;
@@ -153,7 +163,8 @@ DescribeStage(const RegistrationStage & stage)
   text << NameOf(stage.kind) << ":";
   for (const RegistrationMetric & metric : stage.metrics)
   {
-    text << " " << metric.weight << " x " << NameOfMetric(metric.kind) << " of pair " << metric.pair << ",";
+    text << " " << metric.weight << " x " << NameOfMetric(metric.kind) << (metric.ofEdges ? " of the edges" : "")
+         << " of pair " << metric.pair << ",";
   }
   text << " iterations";
   for (std::size_t i = 0; i < stage.shrinkFactors.size() && i < stage.iterations.size(); ++i)

@@ -7,6 +7,7 @@ set(FFDPCudaTestBodies
   ffdpAdamGTest.cxx
   ffdpCompositionGTest.cxx
   ffdpDownsampleGTest.cxx
+  ffdpEdgeStrengthGTest.cxx
   ffdpFoldRepairGTest.cxx
   ffdpGaussianGTest.cxx
   ffdpImageSlopeGTest.cxx
@@ -29,6 +30,7 @@ set(FFDPCudaSharedTests
   ffdpCudaCompositionGTest.cxx
   ffdpCudaDeviceMetricGTest.cxx
   ffdpCudaDownsampleGTest.cxx
+  ffdpCudaEdgeStrengthGTest.cxx
   ffdpCudaFoldRepairGTest.cxx
   ffdpCudaGaussianGTest.cxx
   ffdpCudaImageSlopeGTest.cxx
@@ -48,6 +50,7 @@ set(FFDPCudaSharedTests
   ffdpDeviceAdam.cxx
   ffdpDeviceComposition.cxx
   ffdpDeviceDownsample.cxx
+  ffdpDeviceEdgeStrength.cxx
   ffdpDeviceFoldRepair.cxx
   ffdpDeviceGaussian.cxx
   ffdpDeviceImageSlope.cxx

@@ -185,6 +185,13 @@ TEST(CudaRegistration, ImagesThatAreNotZeroOutsideHaveTheBitsOfTheProcessor)
   ExpectSameOnBoth(images.Pair(), { ShortStage(Kind::SyN, Metric::MeanSquares) });
 }
 
+TEST(CudaRegistration, EdgesHaveTheBitsOfTheProcessor)
+{
+  RegistrationStage stage = ShortStage(Kind::Affine, Metric::MeanSquares);
+  stage.metrics.front().ofEdges = true;
+  ExpectSameOnBoth(Images().Pair(), { stage });
+}
+
 TEST(CudaRegistration, GreedyWithLocalCorrelationIsThatOfTheProcessor)
 {
   ExpectNearOnBoth(Images().Pair(), ShortStage(Kind::Greedy, Metric::LocalCorrelation));

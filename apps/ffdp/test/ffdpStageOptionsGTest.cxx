@@ -142,6 +142,21 @@ TEST(StageOptions, MetricsMayNameTheOnlyImages)
   EXPECT_EQ(list.stages[0].learningRate, 0.25);
 }
 
+TEST(StageOptions, EdgesAreLocalCorrelationOfOtherImages)
+{
+  const StageList list = ParseStages(
+    { { Option::Transform, "Greedy[0.5]" }, { Option::Metric, "Edges[0.7,4,power=2]" }, { Option::Metric, "CC" } },
+    Images);
+  const Metric & edges = list.stages[0].metrics[0];
+  EXPECT_EQ(edges.kind, Metric::Kind::LocalCorrelation);
+  EXPECT_TRUE(edges.ofEdges);
+  EXPECT_EQ(edges.weight, 0.7);
+  EXPECT_EQ(edges.radius, 4);
+  EXPECT_EQ(edges.power, 2);
+  EXPECT_EQ(edges.pair, 0);
+  EXPECT_FALSE(list.stages[0].metrics[1].ofEdges);
+}
+
 TEST(StageOptions, EachErrorIsNamed)
 {
   const StageArgument begin{ Option::Transform, "Rigid[0.1]" }, metric{ Option::Metric, "CC" };
@@ -171,7 +186,7 @@ TEST(StageOptions, EachErrorIsNamed)
     { { begin, { Option::Metric, "CC[1,2,gradient=best]" } }, "neither exact nor ants" },
     { { begin, { Option::Metric, "CC[1,2,pwoer=2]" } }, "'pwoer=2': there is no such name; there are power" },
     { { begin, { Option::Metric, "CC[pwoer=2]" } }, "there is no such name" },
-    { { begin, { Option::Metric, "MI[1,32,power=2]" } }, "only CC has fields with names" },
+    { { begin, { Option::Metric, "MI[1,32,power=2]" } }, "only CC and Edges have fields with names" },
     { { begin, { Option::Metric, "CC[1,2,power=2,Power=3]" } }, "twice" },
     { { begin, { Option::Metric, "CC[1,2,epsilon=1e300]" } }, "above 1" },
     { { begin, { Option::Metric, "MI[0,32]" } }, "weight of 0" },
