@@ -19,6 +19,7 @@
 
 #include "ffdpRegistrationEstimate.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace ffdp
@@ -82,6 +83,8 @@ GreedyStage(const StagePreset & preset)
   if (!preset.sameModality)
   {
     stage.metrics = EdgesAndInformation({ 3 });
+    stage.warpSigma =
+      0.9; // where the two contrasts show different edges, a warp follows them: less so if it is stiffer
   }
   // Longer steps deform more before the smoothing of the warp holds them, and more is ironed at the end, which takes it
   // back: Documentation/Registration.md has the figures.
@@ -92,7 +95,7 @@ GreedyStage(const StagePreset & preset)
       stage.iterations = { 60, 20, 2 };
       stage.learningRate = 0.7;
       stage.gradientSigma = 1.3;
-      stage.warpSigma = 0.7; // less is left to iron at the end, which takes most of the time
+      stage.warpSigma = std::max(stage.warpSigma, 0.7); // less is left to iron at the end, which takes most of the time
       break;
     case StagePreset::Effort::Balanced:
       stage.shrinkFactors = { 4, 2, 1 };
