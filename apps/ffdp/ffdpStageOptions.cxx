@@ -335,6 +335,7 @@ const char * const StageHelp =
   "  Greedy: steps are at most R/2 voxels of the level; sigmas smooth the gradient and the warp (2, 2vox or 2mm).\n"
   "  SyN: as in ANTs: the largest step in voxels of the level, and variances of the smoothing in voxels squared.\n"
   "Metrics: CC[FIXED,MOVING,WEIGHT,RADIUS] MI[FIXED,MOVING,WEIGHT,BINS] (or Mattes) MeanSquares[FIXED,MOVING,WEIGHT].\n"
+  "  Edges[...] is CC of where the images have edges, for images of different contrast.\n"
   "  Without the two names (CC[1,4], or just CC) --fixed and --moving are compared. Several --metric in a stage are\n"
   "  added by their weights; each may compare images of its own. All voxels are used: ANTs' sampling is ignored.\n"
   "  CC also takes, by name and anywhere: power=N (of the squared correlation; 5 for warps, 1 is what ANTs does),\n"
