@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpPartition.h"
 #include "ffdpRegistrationTestSupport.h"
+#include "ffdpTestFolder.h"
 #include "ffdpThreadRanks.h"
 #include "ffdpWarpReference.h"
 
@@ -239,9 +240,9 @@ ExpectSameForStops(const Problem & problem, const std::vector<Stop> & stops)
   const RegistrationResult undisturbed = RunOnRanks(problem, 1);
   for (const Stop & stop : stops)
   {
+    const TestFolder       folder("grid-checkpoint");
     RegistrationCheckpoint checkpoint;
-    checkpoint.directory = ::testing::TempDir() + "ffdp_grid_checkpoint_" + std::to_string(stop.ranks);
-    RemoveCheckpoint(checkpoint);
+    checkpoint.directory = folder.Path();
     EXPECT_THROW(RunRanks(stop.ranks,
                           [&](Communicator & communicator) {
                             const int  last = communicator.Size() - 1;
@@ -253,7 +254,6 @@ ExpectSameForStops(const Problem & problem, const std::vector<Stop> & stops)
                           }),
                  RegistrationAborted);
     ExpectSameBytes(undisturbed, RunOnRanks(problem, stop.ranksAfter, true, checkpoint), stop.ranksAfter);
-    RemoveCheckpoint(checkpoint);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "ffdpRegistration.h"
 
 #include "ffdpRegistrationTestSupport.h"
+#include "ffdpTestFolder.h"
 
 #include <filesystem>
 #include <fstream>
@@ -56,15 +57,13 @@ class RegistrationCheckpointTest : public testing::Test
 {
 protected:
   RegistrationCheckpointTest()
-    : m_Fixed({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, KnownWarp)
+    : m_Folder(testing::UnitTest::GetInstance()->current_test_info()->name())
+    , m_Fixed({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, KnownWarp)
     , m_Moving({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, Same)
   {
-    m_Checkpoint.directory =
-      testing::TempDir() + "ffdp-checkpoint-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    m_Checkpoint.directory = m_Folder.Path();
     m_Checkpoint.seconds = 0; // after each iteration
-    std::filesystem::remove_all(m_Checkpoint.directory);
   }
-  ~RegistrationCheckpointTest() override { std::filesystem::remove_all(m_Checkpoint.directory); }
 
   /** Stops after so many reports: those of iterations, then those of the end. */
   RegistrationResult
@@ -108,6 +107,7 @@ protected:
 
   static constexpr int Never = -1;
 
+  TestFolder             m_Folder;
   TestImage              m_Fixed, m_Moving;
   RegistrationStart      m_Start;
   RegistrationCheckpoint m_Checkpoint;

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "itkGridParallelImageRegistrationMethod.h"
 
+#include "ffdpTestFolder.h"
 #include "itkGridParallelTestSupport.h"
 
 #include "itkAffineTransform.h"
@@ -168,8 +169,9 @@ TEST(GridParallelPipeline, WhatAnObserverThrowsAtTheEndComesThrough)
 
 TEST(GridParallelPipeline, WhatAnObserverThrowsComesThroughWhenTheStateCannotBeSaved)
 {
-  auto              pair = QuickPair();
-  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_lost_checkpoint";
+  auto                         pair = QuickPair();
+  const ffdp::test::TestFolder folder("lost-checkpoint");
+  const std::string            directory = folder.Path();
   pair.method->SetCheckpointDirectory(directory);
   Observe(pair.method.GetPointer(), itk::IterationEvent(), [&] {
     std::filesystem::remove_all(directory);
@@ -344,8 +346,9 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)
 
 TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
 {
-  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_checkpoint";
-  const auto        parameters = [](const auto & pair) {
+  const ffdp::test::TestFolder folder("checkpoint");
+  const std::string            directory = folder.Path();
+  const auto                   parameters = [](const auto & pair) {
     const auto * field = pair.method->GetTransform()->GetNthTransformConstPointer(1);
     return std::vector<double>(field->GetParameters().begin(), field->GetParameters().end());
   };
@@ -354,7 +357,6 @@ TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
 
   auto stopped = QuickPair();
   stopped.method->SetCheckpointDirectory(directory);
-  stopped.method->RemoveCheckpoint();
   Observe(stopped.method.GetPointer(), itk::IterationEvent(), [&] {
     stopped.method->SetAbortGenerateData(stopped.method->GetCurrentLevel() == 1);
   });
@@ -371,5 +373,4 @@ TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
   resumed.method->Modified();
   resumed.method->Update();
   EXPECT_EQ(iterations, 8);
-  resumed.method->RemoveCheckpoint();
 }

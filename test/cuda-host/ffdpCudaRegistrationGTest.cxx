@@ -19,6 +19,7 @@
 
 #include "ffdpRegistrationTestSupport.h"
 #include "ffdpSchedules.h"
+#include "ffdpTestFolder.h"
 
 /** Small registrations from end to end on the device against the processor. */
 using namespace ffdp;
@@ -219,9 +220,9 @@ TEST(CudaRegistration, GoesOnFromACheckpointOfTheProcessor)
 {
   const Images                         images;
   const std::vector<RegistrationStage> stages{ ShortStage(Kind::Greedy, Metric::MutualInformation) };
+  const TestFolder                     folder("cuda-checkpoint");
   RegistrationCheckpoint               checkpoint;
-  checkpoint.directory = testing::TempDir() + "ffdpCudaCheckpoint";
-  RemoveCheckpoint(checkpoint);
+  checkpoint.directory = folder.Path();
   const auto self = MakeSelfCommunicator();
   int        iterations = 0;
   EXPECT_THROW(Register(
@@ -235,7 +236,6 @@ TEST(CudaRegistration, GoesOnFromACheckpointOfTheProcessor)
                RegistrationAborted);
   const RegistrationResult goneOn =
     Register(*MakeCudaBackend(), *self, { images.Pair() }, AffineMap(), stages, {}, checkpoint);
-  RemoveCheckpoint(checkpoint);
   const RegistrationResult whole = RunOn(*MakeCpuBackend(1), images.Pair(), stages);
   EXPECT_EQ(goneOn.notes.size(), whole.notes.size() + 1) << "it did not go on from the checkpoint";
   EXPECT_TRUE(SameBytes(goneOn.warp, whole.warp));
