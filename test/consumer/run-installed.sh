@@ -22,3 +22,13 @@ env -i "$ffdp" register -q -p fast -f head1.nii.gz -m head2.nii.gz -o out/pair_
 for file in 0GenericAffine.mat 1Warp.nii.gz 1InverseWarp.nii.gz Warped.nii.gz report.html; do
   test -s "out/pair_$file"
 done
+
+# Nothing is loaded from the current folder, where others may have put it: no entry of the path is empty or relative.
+for file in "$ffdp" "$1"/lib*/libFFDP.so* "$1"/lib/*/libFFDP.so*; do
+  [ -f "$file" ] || continue
+  path="$(readelf -d "$file" | sed -n 's/.*Library r\(un\)\?path: \[\(.*\)\]/\2/p')"
+  if printf ':%s:' "$path" | grep -qE '::|:[^/$:]'; then
+    echo "$file looks for libraries in the current folder: its path is '$path'" >&2
+    exit 1
+  fi
+done
