@@ -594,6 +594,7 @@ TEST_F(GridRegistration, ThickSlices)
     {
       RegistrationStage stage = ShortStage(kind, Metric::LocalCorrelation);
       stage.shrinkFactors = { ShrinkFactor::BySpacing(2), { 2, 1, 1 } };
+      stage.smallestSize = 6; // a factor of 2 would leave 7 slices
       problem.stages = { stage };
       const auto self = MakeSelfCommunicator();
       EXPECT_EQ(RunOnRank(problem, *self).levels.at(0).size, (Extent{ 28, 25, 15 }));

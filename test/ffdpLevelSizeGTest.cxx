@@ -149,9 +149,9 @@ TEST(LevelSize, FactorsThatRiseAlongAnyAxisAreRefused)
 TEST(LevelSize, NotesAreAboutAxesThatWereToBeShrunk)
 {
   EXPECT_TRUE(Estimate(ThickSlices, BySpacing({ 16, 4, 1 })).notes.empty()); // of which slices are not the fewer
-  const std::vector<std::string> notes = Estimate(ThickSlices, { { 64, 64, 1 }, 1 }).notes;
+  const std::vector<std::string> notes = Estimate(ThickSlices, { { 128, 128, 1 }, 1 }).notes;
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_NE(notes.front().find("with a shrink factor of [64,64,1] too little would be left"), std::string::npos);
+  EXPECT_NE(notes.front().find("with a shrink factor of [128,128,1] too little would be left"), std::string::npos);
   EXPECT_NE(notes.front().find("16x16x32"), std::string::npos) << notes.front();
   const std::vector<std::string> same =
     Estimate(GeometryOf({ 16, 16, 40 }, { { 1, 1, 4 } }), BySpacing({ 4, 1 })).notes;

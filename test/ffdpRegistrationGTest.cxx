@@ -408,16 +408,24 @@ TEST(Registration, ThickSlices)
       oblique.voxels.values[std::size_t(i)] = fine.voxels.At(i % 60, 3 * (i / 60 % 17) + 1, i / 60 / 17);
     }
   }
-  RegistrationStage stage = GreedyStage();
-  stage.shrinkFactors = { ShrinkFactor::BySpacing(2), ShrinkFactor::BySpacing(1) };
+  RegistrationStage bySpacing = GreedyStage(), alone = GreedyStage();
+  bySpacing.smallestSize = alone.smallestSize = 6; // a factor of 2 would leave 7 slices
+  bySpacing.shrinkFactors = { ShrinkFactor::BySpacing(2), ShrinkFactor::BySpacing(1) };
+  alone.shrinkFactors = { 1, 1 };
   for (const TestImage * moving : { &across, &std::as_const(oblique) })
   {
-    const auto result = RunStages({ { thick.Placed(), moving->Placed(), {}, {} } },
-                                  { LinearStage(Kind::Rigid, Metric::LocalCorrelation), stage });
+    const auto run = [&](const RegistrationStage & stage) {
+      return RunStages({ { thick.Placed(), moving->Placed(), {}, {} } },
+                       { LinearStage(Kind::Rigid, Metric::LocalCorrelation), stage });
+    };
+    const RegistrationResult result = run(bySpacing);
     ASSERT_EQ(result.levels.size(), 4u);
     EXPECT_EQ(result.levels[2].size, (Extent{ 28, 25, 15 }));
-    EXPECT_LT(WarpError(result, thick), 0.9);
     EXPECT_GT(result.smallestJacobian, 0);
+    RegistrationResult none = result;
+    std::fill(none.warp.begin(), none.warp.end(), 0.0f);
+    EXPECT_LT(WarpError(result, thick), 0.8 * WarpError(none, thick));       // between slices nothing is seen
+    EXPECT_LT(WarpError(result, thick), 1.1 * WarpError(run(alone), thick)); // the coarse level loses nothing
   }
 }
 
