@@ -213,6 +213,12 @@ TEST_F(RegistrationCheckpointTest, RefusesStateOfAnotherProblemAndBrokenFiles)
   stages[2].gradientSigma = 1.5;
   EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);
   stages = ShortStages();
+  for (const ShrinkFactor & factor : { ShrinkFactor::BySpacing(1), ShrinkFactor(1, 1, 1.01) })
+  {
+    stages[2].shrinkFactors.back() = factor;
+    EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument) << factor.bySpacing;
+  }
+  stages = ShortStages();
   m_Moving.voxels.values[100] += 1;
   EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);
   m_Moving.voxels.values[100] -= 1;

@@ -18,6 +18,7 @@
 #include "itkGridParallelImageRegistrationMethod.h"
 
 #include "ffdpTestFolder.h"
+#include "ffdpStageList.h"
 #include "itkGridParallelTestSupport.h"
 
 #include "itkAffineTransform.h"
@@ -310,6 +311,18 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithTheImages)
   ExpectErrorWith(ErrorOf(method), "moving mask is empty");
   method->SetMovingMask(nullptr);
   EXPECT_EQ(ErrorOf(method), "");
+}
+
+TEST(GridParallelPipeline, ADefaultStageIsTheLastOfThePreset)
+{
+  const auto method = QuickPair().method;
+  method->SetStages({});
+  method->AddStage({});
+  ASSERT_EQ(method->GetStages().size(), 1u);
+  EXPECT_EQ(ffdp::DescribeStage(method->GetStages().front()), ffdp::DescribeStage(ffdp::MakeStages().back()));
+  std::ostringstream text;
+  method->Print(text);
+  EXPECT_NE(text.str().find("100 at 1/4 50 at 1/2 25 at 1/1 by spacing"), std::string::npos) << text.str();
 }
 
 TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)

@@ -41,7 +41,7 @@ AddStageOptions(CLI::App & command)
       "rigid, affine or deformable (the default): the preset up to that kind; or one stage, as in 'Rigid[0.25]'");
   add("--metric", StageOption::Metric, "As in 'CC[1,4]', 'MI[fixed.nii,moving.nii,1,32]' or 'MeanSquares'");
   add("-c,--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
-  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1");
+  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1, or of each axis as in '[4,4,1]x[2,2,1]x1'");
   add("-s,--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
   return options;
 }
