@@ -22,6 +22,7 @@
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
 #include "ffdpResampling.h"
+#include "ffdpSpacingOptions.h"
 
 #include <algorithm>
 #include <map>
@@ -137,5 +138,10 @@ AddApplyCommand(CLI::App & program)
     ->check(CLI::IsMember({ "linear", "nearest", "label" }))
     ->capture_default_str();
   command->add_option("-o,--output", options->output, "File to write")->required();
+  AddSpacingOption(
+    *command, "--spacing", "the input", [options] { return std::vector<std::string>{ options->image }; });
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command->callback([options] { RunApply(*options); });
 }

@@ -20,6 +20,7 @@
 #include "ffdpFields.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 #include "ffdpTransformWriting.h"
 
 #include <iostream>
@@ -84,5 +85,8 @@ AddComposeCommand(CLI::App & program)
       "An image (.nii.gz): displacements in mm; .h5: all of them, one after the other; .mat, .txt, .tfm: one "
       "affine transform, if all are linear")
     ->required();
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command->callback([options] { RunCompose(*options); });
 }

@@ -23,6 +23,7 @@
 #include "ffdpLabelScores.h"
 #include "ffdpLandmarks.h"
 #include "ffdpOutputNames.h"
+#include "ffdpSpacingOptions.h"
 
 #include <nlohmann/json.hpp>
 
@@ -295,5 +296,10 @@ AddEvaluateCommand(CLI::App & program)
   moved->needs(fixed);
   fixedPoints->needs(movingPoints);
   movingPoints->needs(fixedPoints);
+  AddSpacingOption(*command, "--spacing", "all images, label maps and the mask", [options] {
+    return std::vector<std::string>{
+      options->fixedLabels, options->movedLabels, options->fixed, options->moved, options->mask
+    };
+  });
   command->callback([options] { RunEvaluate(*options); });
 }

@@ -25,6 +25,7 @@
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputNames.h"
 #include "ffdpTypedImages.h"
+#include "ffdpVoxelSpacing.h"
 
 #include "itkImageIOFactory.h"
 #include "vnl/vnl_det.h"
@@ -87,7 +88,7 @@ ConvertOrigin(itk::ImageIOBase & io, const std::string & file)
 } // namespace
 
 itk::ImageIOBase::Pointer
-ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+ReadStoredHeader(const std::string & file, const std::string & what, bool seriesToo)
 {
   const LibraryChatter chatter;
   std::error_code      ignored;
@@ -133,6 +134,25 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
     {
       throw CommandError(what + " '" + file + "' has a spacing or an origin that is zero, negative or not a number");
     }
+  }
+  return io;
+}
+
+itk::ImageIOBase::Pointer
+ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+{
+  const auto                 io = ReadStoredHeader(file, what, seriesToo);
+  std::vector<std::uint64_t> size;
+  std::vector<double>        spacing;
+  for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
+  {
+    size.push_back(io->GetDimensions(axis));
+    spacing.push_back(io->GetSpacing(axis));
+  }
+  SettleSpacing(file, what, size, spacing);
+  for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
+  {
+    io->SetSpacing(axis, spacing[axis]);
   }
   return io;
 }
@@ -260,7 +280,7 @@ RequireWritten(const std::string & file)
 {
   try
   {
-    ReadImageHeader(file, "image", true);
+    ReadStoredHeader(file, "image", true);
     RequireComplete(file, "image");
   }
   catch (const CommandError &)

@@ -21,6 +21,7 @@
 #include "ffdpImageReading.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 
 #include <cmath>
 #include <cstdio>
@@ -113,5 +114,8 @@ AddJacobianCommand(CLI::App & program)
   command->add_option("-r,--reference", options->reference, "Image whose grid the map has; else that of the field");
   command->add_flag("--log", options->logarithm, "Write logarithms: 0 where volume is kept");
   command->add_option("-o,--output", options->output, "Image to write")->required();
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command->callback([options] { RunJacobian(*options); });
 }

@@ -191,7 +191,7 @@ WriteThroughLibrary(const RawImage & image, const std::string & name)
 bool
 HoldsAll(const RawImage & image, const std::string & file)
 {
-  const auto io = ReadImageHeader(file, "image", true);
+  const auto io = ReadStoredHeader(file, "image", true);
   const auto size = image.grid->GetLargestPossibleRegion().GetSize();
   for (unsigned int axis = 0; axis < 3; ++axis)
   {

@@ -23,6 +23,7 @@
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 #include "ffdpTransformWriting.h"
 
 #include <cmath>
@@ -375,5 +376,7 @@ AddSynthesizeCommand(CLI::App & program)
   command->add_option("--rigid-out", options->rigidOut, "Write where points were before turning and shifting (.mat)");
   command->add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
+  AddSpacingOption(
+    *command, "--labels-spacing", "the label map", [options] { return std::vector<std::string>{ options->labels }; });
   command->callback([options] { RunSynthesize(*options); });
 }
