@@ -19,12 +19,12 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpGivenSpacing.h"
+#include "ffdpImageHeader.h"
 #include "ffdpMicroscopyMetadata.h"
 #include "ffdpTiffTags.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -38,14 +38,14 @@ constexpr const char * TakenAsPixels = ": its pixels are taken as 1x1 mm; --spac
 /** A file that is being judged. */
 struct Picture
 {
-  std::string                        file; ///< as in: 'a.tif'
-  std::string                        name; ///< as in: fixed image 'a.tif'
-  const std::vector<std::uint64_t> & size;
+  std::string   file; ///< as in: 'a.tif'
+  std::string   name; ///< as in: fixed image 'a.tif'
+  ImageHeader & header;
 
-  std::uint64_t
-  Planes() const
+  double &
+  Spacing(unsigned int axis) const
   {
-    return size.size() > 2 ? size[2] : 1;
+    return header.axes[axis].spacing;
   }
   [[noreturn]] void
   Refuse(const std::string & reason) const
@@ -85,12 +85,12 @@ RequireOneStack(const Picture & picture, const TiffTags & tags, const Microscopy
     picture.Refuse("holds " + std::to_string(metadata.images) + " images " + writer +
                    ": save the one that is meant as a file of its own");
   }
-  if ((metadata.width != 0 && metadata.width != picture.size[0]) ||
-      (metadata.height != 0 && metadata.height != picture.size[1]))
+  if ((metadata.width != 0 && metadata.width != picture.header.Size(0)) ||
+      (metadata.height != 0 && metadata.height != picture.header.Size(1)))
   {
-    picture.Refuse("has pages of " + std::to_string(picture.size[0]) + "x" + std::to_string(picture.size[1]) +
-                   " pixels, and its metadata " + writer + " say " + std::to_string(metadata.width) + "x" +
-                   std::to_string(metadata.height));
+    picture.Refuse("has pages of " + std::to_string(picture.header.Size(0)) + "x" +
+                   std::to_string(picture.header.Size(1)) + " pixels, and its metadata " + writer + " say " +
+                   std::to_string(metadata.width) + "x" + std::to_string(metadata.height));
   }
   // Programs that do not know better count the planes of a volume as channels or as time points.
   const bool          onlyOne = (metadata.slices > 1) + (metadata.channels > 1) + (metadata.times > 1) <= 1;
@@ -121,15 +121,33 @@ RequireReadablePages(const Picture & picture, const TiffTags & tags)
   {
     picture.Refuse("has pages of different sizes: save the one stack that is meant as a file of its own");
   }
-  if (tags.pages != picture.Planes())
+  if (tags.pages != picture.header.Size(2))
   {
-    picture.Refuse("has " + std::to_string(tags.pages) + " pages, of which " + std::to_string(picture.Planes()) +
+    picture.Refuse("has " + std::to_string(tags.pages) + " pages, of which " + std::to_string(picture.header.Size(2)) +
                    " can be read here: save it as .nii.gz or .nrrd");
   }
   if (tags.tiled && tags.samples == 1)
   {
     picture.Refuse("is stored in tiles, which ITK reads as colors of 8 bits: save it in strips, as .nii.gz or .nrrd");
   }
+}
+
+TiffTags
+ReadTags(const Picture & picture, const std::string & file)
+{
+  try
+  {
+    const auto tags = ReadTiffTags(file);
+    if (tags)
+    {
+      return *tags;
+    }
+  }
+  catch (const std::runtime_error & error)
+  {
+    picture.Refuse(error.what());
+  }
+  picture.Refuse("is not the TIFF file that it was when it was opened");
 }
 
 /** What a program wrote about the pages; nothing if none did. Damaged metadata are an error unless the user says how
@@ -163,15 +181,21 @@ IsTypographic(double spacing)
          });
 }
 
+bool
+HasTypographicPixels(const Picture & picture)
+{
+  return IsTypographic(picture.Spacing(0)) || IsTypographic(picture.Spacing(1));
+}
+
 /** Pixels are taken as 1 mm where nobody measured them, as those of pictures that say nothing. */
 void
-TakePixels(const Picture & picture, std::vector<double> & spacing)
+TakePixels(const Picture & picture)
 {
-  if (IsTypographic(spacing[0]) || IsTypographic(spacing[1]))
+  if (HasTypographicPixels(picture))
   {
-    AddSpacingNote(picture.file + " says " + Text(25.4 / spacing[0]) + "x" + Text(25.4 / spacing[1]) +
+    AddSpacingNote(picture.file + " says " + Text(25.4 / picture.Spacing(0)) + "x" + Text(25.4 / picture.Spacing(1)) +
                    " dots per inch, which programs write without a measurement" + TakenAsPixels);
-    spacing[0] = spacing[1] = 1;
+    picture.Spacing(0) = picture.Spacing(1) = 1;
   }
 }
 
@@ -190,13 +214,10 @@ NoteMissingUnit(const Picture & picture, const TiffTags & tags)
 }
 
 void
-SettleTiff(const Picture &                           picture,
-           const TiffTags &                          tags,
-           const std::optional<MicroscopyMetadata> & metadata,
-           std::vector<double> &                     spacing)
+SettleTiff(const Picture & picture, const TiffTags & tags, const std::optional<MicroscopyMetadata> & metadata)
 {
   constexpr int     Inch = 2, Centimeter = 3;
-  const bool        stack = picture.size.size() > 2;
+  const bool        stack = picture.header.Dimensions() > 2;
   const VoxelSide   unknown;
   const VoxelSide * sides[3] = { &unknown, &unknown, &unknown };
   for (std::size_t axis = 0; metadata && axis < (stack ? 3 : 2); ++axis)
@@ -210,21 +231,21 @@ SettleTiff(const Picture &                           picture,
   const bool hasSides = sides[0]->mm > 0 && sides[1]->mm > 0;
   if (hasSides)
   {
-    spacing[0] = sides[0]->mm;
-    spacing[1] = sides[1]->mm;
+    picture.Spacing(0) = sides[0]->mm;
+    picture.Spacing(1) = sides[1]->mm;
   }
   const bool hasResolution =
     tags.xResolution > 0 && tags.yResolution > 0 && (tags.resolutionUnit == Inch || tags.resolutionUnit == Centimeter);
-  const bool measured = (hasSides && metadata->writer == "OME") ||
-                        ((hasSides || hasResolution) && !IsTypographic(spacing[0]) && !IsTypographic(spacing[1]));
+  const bool measured =
+    (hasSides && metadata->writer == "OME") || ((hasSides || hasResolution) && !HasTypographicPixels(picture));
   if (stack && sides[2]->mm > 0 && measured)
   {
-    spacing[2] = sides[2]->mm;
+    picture.Spacing(2) = sides[2]->mm;
   }
   else if (stack && measured)
   {
-    picture.Refuse("does not say how far apart its planes are (its pixels are " + Text(spacing[0]) + "x" +
-                   Text(spacing[1]) + " mm)" + Remedy);
+    picture.Refuse("does not say how far apart its planes are (its pixels are " + Text(picture.Spacing(0)) + "x" +
+                   Text(picture.Spacing(1)) + " mm)" + Remedy);
   }
   else if (stack)
   {
@@ -233,7 +254,7 @@ SettleTiff(const Picture &                           picture,
   else if (!measured)
   {
     NoteMissingUnit(picture, tags);
-    TakePixels(picture, spacing);
+    TakePixels(picture);
   }
   if (metadata && !metadata->notes.empty())
   {
@@ -241,58 +262,46 @@ SettleTiff(const Picture &                           picture,
   }
 }
 
-/** By its first bytes. */
+/** Whether a format of pictures, which programs like to give a number of dots per inch. */
 bool
-IsPicture(const std::string & file)
+IsPicture(const std::string & format)
 {
-  char          start[4] = {};
-  std::ifstream in(file, std::ios::binary);
-  in.read(start, sizeof(start));
-  const std::string bytes(start, sizeof(start));
-  return bytes.compare(0, 3, "\xFF\xD8\xFF") == 0 || bytes.compare(0, 2, "BM") == 0 || bytes == "\x89PNG";
+  return format == "JPEGImageIO" || format == "BMPImageIO" || format == "PNGImageIO";
 }
 
 } // namespace
 
 void
-SettleSpacing(const std::string &                file,
-              const std::string &                what,
-              const std::vector<std::uint64_t> & size,
-              std::vector<double> &              spacing)
+SettleSpacing(ImageHeader & header, const std::string & file, const std::string & what)
 {
-  const Picture      picture{ "'" + file + "'", what + " '" + file + "'", size };
+  const Picture      picture{ "'" + file + "'", what + " '" + file + "'", header };
   const GivenSpacing given = FindGivenSpacing(file);
-  const std::size_t  axes = std::min<std::size_t>(3, size.size());
+  const unsigned int axes = std::min(3u, header.Dimensions());
   if (!given.mm.empty() && given.mm.size() != axes)
   {
     throw UsageError(given.option + " '" + given.text + "' has " + (given.mm.size() == 2 ? "two" : "three") +
                      " numbers, and " + picture.name + " is of " + (axes == 2 ? "two" : "three") + " dimensions");
   }
-  std::optional<TiffTags> tags;
-  try
+  if (header.format == "TIFFImageIO")
   {
-    tags = ReadTiffTags(file);
-  }
-  catch (const std::runtime_error & error)
-  {
-    picture.Refuse(error.what());
-  }
-  if (tags)
-  {
-    const auto metadata = ReadMetadata(picture, *tags, !given.mm.empty());
+    const TiffTags tags = ReadTags(picture, file);
+    const auto     metadata = ReadMetadata(picture, tags, !given.mm.empty());
     if (metadata)
     {
-      RequireOneStack(picture, *tags, *metadata, given.mm.size() == 3);
+      RequireOneStack(picture, tags, *metadata, given.mm.size() == 3);
     }
-    RequireReadablePages(picture, *tags);
+    RequireReadablePages(picture, tags);
     if (given.mm.empty())
     {
-      SettleTiff(picture, *tags, metadata, spacing);
+      SettleTiff(picture, tags, metadata);
     }
   }
-  else if (given.mm.empty() && size.size() == 2 && IsPicture(file))
+  else if (given.mm.empty() && axes == 2 && IsPicture(header.format))
   {
-    TakePixels(picture, spacing);
+    TakePixels(picture);
   }
-  std::copy(given.mm.begin(), given.mm.end(), spacing.begin());
+  for (std::size_t axis = 0; axis < given.mm.size(); ++axis)
+  {
+    header.axes[axis].spacing = given.mm[axis];
+  }
 }

@@ -18,11 +18,11 @@
 #ifndef ffdpVoxelSpacing_h
 #define ffdpVoxelSpacing_h
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-/** Replaces the spacing in mm that ITK found for an image of this size, axis by axis:
+struct ImageHeader;
+
+/** Replaces the spacing in mm that ITK found in a header:
  *
  * - by what the command line gives for the file (see ffdpGivenSpacing.h);
  * - of a TIFF by what OME or ImageJ wrote into it, with its units;
@@ -33,9 +33,6 @@
  * ITK stacks as if they were planes of a volume; for a stack whose planes have an unknown distance; and for sizes that
  * make no sense. `what` names the file in messages. */
 void
-SettleSpacing(const std::string &                file,
-              const std::string &                what,
-              const std::vector<std::uint64_t> & size,
-              std::vector<double> &              spacing);
+SettleSpacing(ImageHeader & header, const std::string & file, const std::string & what);
 
 #endif

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpGivenSpacing.h"
+#include "ffdpImageHeader.h"
 #include "ffdpLengthUnit.h"
 #include "ffdpProgramTestSupport.h"
 #include "ffdpTiffTestSupport.h"
@@ -29,6 +30,19 @@ namespace
 {
 
 const std::string Stack = "PhysicalSizeX=\"0.65\" PhysicalSizeY=\"0.65\" PhysicalSizeZ=\"2\"";
+
+/** What ITK says of a stack without a unit. */
+ImageHeader
+MakeHeader(std::uint64_t x, std::uint64_t y, std::uint64_t z)
+{
+  ImageHeader header;
+  header.format = "TIFFImageIO";
+  header.axes.resize(3);
+  header.axes[0].size = x;
+  header.axes[1].size = y;
+  header.axes[2].size = z;
+  return header;
+}
 
 /** Writes a file and reads it back through the program; its spacing as it says, or what it complains of. */
 struct Tried
@@ -131,11 +145,11 @@ TEST(TiffSpacing, OmeSaysItInOtherUnits)
                                                     { "\xC3\x85", 1e-7 }, { "m", 1000 } };
   for (const auto & unit : known)
   {
-    std::vector<double> spacing(3, 1);
+    ImageHeader header = MakeHeader(24, 20, 6);
     MakeStack(units(unit.first)).Write(folder / "a.tif");
-    SettleSpacing(folder / "a.tif", "image", { 24, 20, 6 }, spacing);
-    EXPECT_NEAR(spacing[0] / unit.second, 0.65, 1e-9) << unit.first;
-    EXPECT_NEAR(spacing[2] / unit.second, 2, 1e-9) << unit.first;
+    SettleSpacing(header, folder / "a.tif", "image");
+    EXPECT_NEAR(header.axes[0].spacing / unit.second, 0.65, 1e-9) << unit.first;
+    EXPECT_NEAR(header.axes[2].spacing / unit.second, 2, 1e-9) << unit.first;
   }
   Tried(folder, MakeStack(units("pixel"))).ExpectRefusal("how large its voxels are: give --spacing");
   Tried(folder, MakeStack(units("reference frame"))).ExpectRefusal("how large its voxels are: give --spacing");
@@ -374,10 +388,10 @@ TEST(TiffSpacing, HostileBytes)
     const std::string file = folder / "a.tif" + std::to_string(kind);
     const std::string bytes = tiff.Bytes();
     const auto        attempt = [&] {
-      std::vector<double> spacing(3, 1);
+      ImageHeader header = MakeHeader(2, 2, 2);
       try
       {
-        SettleSpacing(file, "image", { 2, 2, 2 }, spacing);
+        SettleSpacing(header, file, "image");
       }
       catch (const CommandError & error)
       {
@@ -427,8 +441,8 @@ TEST(TiffSpacing, LoopsAndCutsEndInOneLine)
   }
   bytes.replace(bytes.size() - 4, 4, bytes.substr(4, 4)); // the last directory leads to the first
   std::ofstream(folder / "a.tif", std::ios::binary) << bytes;
-  std::vector<double> spacing(3, 1);
-  EXPECT_THROW(SettleSpacing(folder / "a.tif", "image", { 24, 20, 6 }, spacing), CommandError);
+  ImageHeader header = MakeHeader(24, 20, 6);
+  EXPECT_THROW(SettleSpacing(header, folder / "a.tif", "image"), CommandError);
 }
 
 /** ITK would read them as colors of 8 bits. */
