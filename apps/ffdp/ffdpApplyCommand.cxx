@@ -122,6 +122,11 @@ AddApplyCommand(CLI::App & program)
                  "Image (2-D, 3-D, also 4-D or of vectors), or points as x,y,z or x,y in mm (LPS) in a .csv file")
     ->required();
   command->add_option("-r,--reference", options->reference, "Image whose grid the result has (not for points)");
+  AddSpacingOption(
+    *command, "--spacing", "the input", [options] { return std::vector<std::string>{ options->image }; });
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command
     ->add_option(
       "-t,--transform",
@@ -138,10 +143,5 @@ AddApplyCommand(CLI::App & program)
     ->check(CLI::IsMember({ "linear", "nearest", "label" }))
     ->capture_default_str();
   command->add_option("-o,--output", options->output, "File to write")->required();
-  AddSpacingOption(
-    *command, "--spacing", "the input", [options] { return std::vector<std::string>{ options->image }; });
-  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
-    return std::vector<std::string>{ options->reference };
-  });
   command->callback([options] { RunApply(*options); });
 }

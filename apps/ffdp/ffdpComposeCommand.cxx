@@ -73,6 +73,9 @@ AddComposeCommand(CLI::App & program)
   auto   options = std::make_shared<Options>();
   auto * command = program.add_subcommand("compose", "Put several transforms into one file");
   command->add_option("-r,--reference", options->reference, "Image whose grid a displacement field has");
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command
     ->add_option("-t,--transform",
                  options->transforms,
@@ -85,8 +88,5 @@ AddComposeCommand(CLI::App & program)
       "An image (.nii.gz): displacements in mm; .h5: all of them, one after the other; .mat, .txt, .tfm: one "
       "affine transform, if all are linear")
     ->required();
-  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
-    return std::vector<std::string>{ options->reference };
-  });
   command->callback([options] { RunCompose(*options); });
 }
