@@ -18,6 +18,7 @@
 #include "ffdpRegisterArguments.h"
 
 #include "ffdpAntsOptions.h"
+#include "ffdpSpacingOptions.h"
 
 #include <map>
 
@@ -91,6 +92,7 @@ AddProblemOptions(CLI::App &                               command,
   command.add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command.add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command.add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
+  AddRegistrationSpacings(command, options);
   AddAntsOptions(command, options);
   const StageOptions stageOptions = AddStageOptions(command);
   command.footer(StageHelp);
