@@ -323,8 +323,13 @@ RequireSoundTransforms(const std::vector<StoredTransform> & list, const std::str
   }
   if (IsComposite(list.front()))
   {
-    RequireCount(list.front(), list.front().parameters, 0, "parameters", file);
-    RequireCount(list.front(), list.front().fixedParameters, 0, "fixed parameters", file);
+    if (list.front().parameters.count > 0 || list.front().fixedParameters.count > 0)
+    {
+      ThrowBadTransform(
+        file,
+        list.front().place,
+        "the composite has numbers instead of parts, as ITK writes it to a .mat file: write a .h5 file");
+    }
     if (list.size() == 1)
     {
       ThrowBadTransform(file, list.front().place, "the composite has no parts; is the file cut off?");
