@@ -23,24 +23,24 @@
 #include <algorithm>
 
 unsigned int
-DimensionOf(const itk::ImageIOBase & io)
+DimensionOf(const ImageHeader & header)
 {
-  return std::min(SpaceDimension, std::max(PlaneDimension, io.GetNumberOfDimensions()));
+  return std::min(SpaceDimension, std::max(PlaneDimension, header.Dimensions()));
 }
 
 DimensionedFile
 ReadDimension(const std::string & file, const std::string & what)
 {
-  return { what + " '" + file + "'", DimensionOf(*ReadImageHeader(file, what, true)) };
+  return { what + " '" + file + "'", DimensionOf(ReadImageHeader(file, what, true)) };
 }
 
 DimensionedFile
 ReadFieldDimension(const std::string & file)
 {
   const std::string  what = "displacement field";
-  const auto         io = ReadImageHeader(file, what);
-  const unsigned int components = io->GetNumberOfComponents();
-  if (components != SpaceDimension && (components != PlaneDimension || DimensionOf(*io) != PlaneDimension))
+  const ImageHeader  header = ReadImageHeader(file, what);
+  const unsigned int components = header.components;
+  if (components != SpaceDimension && (components != PlaneDimension || DimensionOf(header) != PlaneDimension))
   {
     throw CommandError(what + " '" + file +
                        "' does not have three values per voxel, nor two in an image of two dimensions");

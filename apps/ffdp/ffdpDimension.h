@@ -18,9 +18,9 @@
 #ifndef ffdpDimension_h
 #define ffdpDimension_h
 
-#include "itkImageIOBase.h"
-
 #include <string>
+
+struct ImageHeader;
 
 /** Whether files are of two or three dimensions. In memory everything has three: a 2-D image is a volume with one
  * plane, and a transform of the plane is one of space that leaves z alone. So what is written has to be told, and what
@@ -44,7 +44,7 @@ struct DimensionedFile
 
 /** Of an image as its header says; one plane along a third axis makes three. A series is of three dimensions. */
 unsigned int
-DimensionOf(const itk::ImageIOBase & io);
+DimensionOf(const ImageHeader & header);
 
 /** Of an image. `what` names it in messages, like "fixed image". */
 DimensionedFile

@@ -20,27 +20,20 @@
 #include "ffdpCommandError.h"
 #include "ffdpFileCompleteness.h"
 #include "ffdpImageGrid.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpNiftiHeader.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputNames.h"
+#include "ffdpRegularFile.h"
 #include "ffdpTypedImages.h"
 
 #include "itkImageIOFactory.h"
 #include "vnl/vnl_det.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <unistd.h>
 #include <vector>
-
-namespace fs = std::filesystem;
 
 std::string
 OneLine(const itk::ExceptionObject & error)
@@ -64,7 +57,7 @@ namespace
 /** ITK 5.2 turns the spacing of NIfTI files into mm, and leaves the origin in the unit of the file. Later ones may not.
  */
 void
-ConvertOrigin(itk::ImageIOBase & io, const std::string & file)
+ConvertOrigin(ImageHeader & image, const std::string & file)
 {
   constexpr std::size_t QuaternionOffsetAt = 268, MatrixOffsetAt = 292, RowBytes = 16;
   const NiftiHeader     header(file);
@@ -72,69 +65,70 @@ ConvertOrigin(itk::ImageIOBase & io, const std::string & file)
   {
     return;
   }
-  for (unsigned int axis = 0; axis < std::min(3u, io.GetNumberOfDimensions()); ++axis)
+  for (unsigned int axis = 0; axis < std::min(3u, image.Dimensions()); ++axis)
   {
-    const double origin = std::abs(io.GetOrigin(axis));
+    const double origin = std::abs(image.axes[axis].origin);
     const bool   asInFile = origin == std::abs(double(header.Float(QuaternionOffsetAt + 4 * axis))) ||
                           origin == std::abs(double(header.Float(MatrixOffsetAt + RowBytes * axis)));
     if (asInFile)
     {
-      io.SetOrigin(axis, header.Millimeters() * io.GetOrigin(axis));
+      image.axes[axis].origin *= header.Millimeters();
     }
   }
 }
 
-} // namespace
-
-itk::ImageIOBase::Pointer
-ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+/** What the library says, or what is wrong with a spacing that it should have read. */
+ImageHeader
+ReadHeaderOrSpacing(const std::string & file, const std::string & what)
 {
-  const LibraryChatter chatter;
-  std::error_code      ignored;
-  if (!fs::exists(file, ignored))
-  {
-    throw CommandError(what + " '" + file + "' does not exist");
-  }
-  if (fs::is_directory(file, ignored))
-  {
-    throw CommandError(what + " '" + file + "' is a folder, not an image file");
-  }
-  if (access(file.c_str(), R_OK) != 0)
-  {
-    throw CommandError(what + " '" + file + "' cannot be opened: " + std::strerror(errno));
-  }
-  if (const std::string reason = WhatIsWrongWithSpacing(file, false); !reason.empty()) // ITK's library mends some
-  {
-    throw CommandError(what + " '" + file + "' " + reason);
-  }
-  auto io = itk::ImageIOFactory::CreateImageIO(file.c_str(), itk::ImageIOFactory::FileModeEnum::ReadMode);
-  if (!io)
-  {
-    throw CommandError(what + " '" + file + "' is not an image that can be read here");
-  }
-  io->SetFileName(file);
   try
   {
-    io->ReadImageInformation();
+    return ReadHeaderApart(file, what);
   }
-  catch (const itk::ExceptionObject & error)
+  catch (const CommandError &)
   {
     const std::string reason = WhatIsWrongWithSpacing(file, true);
-    throw CommandError(what + " '" + file + "' " + (reason.empty() ? "cannot be read: " + OneLine(error) : reason));
+    if (reason.empty())
+    {
+      throw;
+    }
+    throw CommandError(what + " '" + file + "' " + reason);
   }
-  ConvertOrigin(*io, file);
-  for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
+}
+
+bool
+IsFinite(const ImageAxis & axis)
+{
+  return std::isfinite(axis.spacing) && std::isfinite(axis.origin) &&
+         std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) { return std::isfinite(number); });
+}
+
+} // namespace
+
+ImageHeader
+ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+{
+  const std::string name = what + " '" + file + "' ";
+  RequireRegularFile(file, what);
+  if (const std::string reason = WhatIsWrongWithSpacing(file, false); !reason.empty()) // ITK's library mends some
   {
-    if (io->GetDimensions(axis) == 0 || (axis > 2 && io->GetDimensions(axis) != 1 && !(axis == 3 && seriesToo)))
+    throw CommandError(name + reason);
+  }
+  ImageHeader header = ReadHeaderOrSpacing(file, what);
+  ConvertOrigin(header, file);
+  for (unsigned int axis = 0; axis < header.Dimensions(); ++axis)
+  {
+    const std::uint64_t size = header.Size(axis);
+    if (size == 0 || (axis > 2 && size != 1 && !(axis == 3 && seriesToo)))
     {
-      throw CommandError(what + " '" + file + "' is not of two or three dimensions");
+      throw CommandError(name + "is not of two or three dimensions");
     }
-    if (!(io->GetSpacing(axis) > 0) || !std::isfinite(io->GetSpacing(axis)) || !std::isfinite(io->GetOrigin(axis)))
+    if (!(header.axes[axis].spacing > 0) || !IsFinite(header.axes[axis]))
     {
-      throw CommandError(what + " '" + file + "' has a spacing or an origin that is zero, negative or not a number");
+      throw CommandError(name + "has a spacing or an origin that is zero, negative or not a number");
     }
   }
-  return io;
+  return header;
 }
 
 namespace
@@ -176,7 +170,7 @@ PlaceOnePlane(const std::string &         file,
 } // namespace
 
 FloatImage::Pointer
-GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what)
+GridOf(const ImageHeader & header, const std::string & file, const std::string & what)
 {
   itk::Size<3>              size;
   FloatImage::SpacingType   spacing;
@@ -186,19 +180,19 @@ GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string 
   spacing.Fill(1);
   origin.Fill(0);
   direction.SetIdentity();
-  const unsigned int axes = std::min(3u, io.GetNumberOfDimensions());
+  const unsigned int axes = std::min(3u, header.Dimensions());
   for (unsigned int j = 0; j < axes; ++j)
   {
-    size[j] = io.GetDimensions(j);
-    spacing[j] = io.GetSpacing(j);
-    origin[j] = io.GetOrigin(j);
-    const std::vector<double> axis = io.GetDirection(j);
+    const ImageAxis & axis = header.axes[j];
+    size[j] = axis.size;
+    spacing[j] = axis.spacing;
+    origin[j] = axis.origin;
     for (unsigned int i = 0; i < axes; ++i)
     {
-      direction[i][j] = axis[i];
+      direction[i][j] = axis.direction[i];
     }
   }
-  if (axes == 2 && io.GetNumberOfComponents() == 3)
+  if (axes == 2 && header.components == 3)
   {
     PlaceOnePlane(file, spacing, origin, direction);
   }
@@ -217,7 +211,7 @@ GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string 
 FloatImage::Pointer
 ReadGrid(const std::string & file, const std::string & what)
 {
-  return GridOf(*ReadImageHeader(file, what, true), file, what);
+  return GridOf(ReadImageHeader(file, what, true), file, what);
 }
 
 bool

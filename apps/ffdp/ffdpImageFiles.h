@@ -19,12 +19,12 @@
 #define ffdpImageFiles_h
 
 #include "ffdpDimension.h"
+#include "ffdpImageHeader.h"
 #include "ffdpOutputFiles.h"
 
 #include "ffdpRegistration.h"
 
 #include "itkImage.h"
-#include "itkImageIOBase.h"
 #include "itkVector.h"
 
 #include <cstdint>
@@ -41,13 +41,12 @@ OneLine(const itk::ExceptionObject & error);
 
 /** What the header of an image says. Throws CommandError unless it is one of two or three dimensions with sound
  * spacing; seriesToo: or of four. `what` names it in messages, like "fixed image". */
-itk::ImageIOBase::Pointer
+ImageHeader
 ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo = false);
 
-/** An image without voxels, with the first three axes of a file. ITK's reader forgets directions where there are
- * more. */
+/** An image without voxels, with the first three axes of a file. */
 FloatImage::Pointer
-GridOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what);
+GridOf(const ImageHeader & header, const std::string & file, const std::string & what);
 
 /** An image without voxels, with the grid of a file (of the first volume, if it is a series). */
 FloatImage::Pointer

@@ -42,20 +42,20 @@ struct OpenImage
 OpenImage
 Open(const std::string & file, const std::string & what, unsigned int components)
 {
-  const auto io = ReadImageHeader(file, what);
+  const ImageHeader header = ReadImageHeader(file, what);
   if (components != 1)
   {
     ReadFieldDimension(file);
   }
-  else if (io->GetNumberOfComponents() != 1)
+  else if (header.components != 1)
   {
-    throw CommandError(what + " '" + file + "' has " + std::to_string(io->GetNumberOfComponents()) +
+    throw CommandError(what + " '" + file + "' has " + std::to_string(header.components) +
                        " values per voxel; a scalar image is needed");
   }
   OpenImage image;
-  image.grid = GridOf(*io, file, what);
-  image.component = io->GetComponentType();
-  image.planes = OpenPlanes(file, what, io);
+  image.grid = GridOf(header, file, what);
+  image.component = header.component;
+  image.planes = OpenPlanes(file, what, header);
   return image;
 }
 

@@ -22,15 +22,14 @@
 #include "ffdpImageFiles.h"
 #include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpSpreadFloats.h"
-
-#include "itkImageFileWriter.h"
+#include "ffdpTypedImages.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 namespace
 {
@@ -59,23 +58,20 @@ std::string
 MakeHeader(const itk::ImageBase<3> * grid, const std::string & file)
 {
   RequireNiftiSize(grid, "'" + file + "' cannot be written: it");
-  constexpr unsigned int    Dimension = TImage::ImageDimension;
-  const auto                size = grid->GetLargestPossibleRegion().GetSize();
-  typename TImage::SizeType tinySize;
-  for (unsigned int axis = 0; axis < Dimension; ++axis)
+  constexpr unsigned int Dimension = TImage::ImageDimension;
+  const auto             size = grid->GetLargestPossibleRegion().GetSize();
+  const auto             tiny = CopyGrid<FloatImage>(grid);
+  FloatImage::SizeType   tinySize;
+  for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    tinySize[axis] = std::min<itk::SizeValueType>(size[axis], 2);
+    tinySize[axis] = axis < Dimension ? std::min<itk::SizeValueType>(size[axis], 2) : 1;
   }
-  const auto tiny = CopyGrid<TImage>(grid);
   tiny->SetRegions(tinySize);
-  tiny->Allocate(true);
-  const std::string    name = file + ".header.nii";
-  const FileRemoval    removal{ name };
-  const LibraryChatter chatter;
-  auto                 writer = itk::ImageFileWriter<TImage>::New();
-  writer->SetInput(tiny);
-  writer->SetFileName(name);
-  writer->Update();
+  const RawImageKind       kind = KindOfType<TImage>();
+  const std::vector<float> zeros(std::size_t(kind.components) << 3);
+  const std::string        name = file + ".header.nii";
+  const FileRemoval        removal{ name };
+  WriteThroughLibrary(kind, tiny, zeros.data(), name, file);
 
   std::string   header(HeaderBytes, '\0');
   std::ifstream in(name, std::ios::binary);

@@ -19,7 +19,6 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpFileCompleteness.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpStoredValues.h"
 #include "ffdpUnzippedStream.h"
 
@@ -147,21 +146,21 @@ private:
 
 /** Whether ITK reads a part of an image without the rest. */
 bool
-ReadsRegions(const itk::ImageIOBase & io)
+ReadsRegions(const ImageHeader & header)
 {
-  return io.GetNameOfClass() == std::string("HDF5ImageIO");
+  return header.format == "HDF5ImageIO";
 }
 
 /** What ITK reads: the planes that are asked for, or the whole image at first, with the type that it has. */
 class LibraryPlanes : public PlaneSource
 {
 public:
-  LibraryPlanes(const itk::ImageIOBase::Pointer & io, const std::string & file, const std::string & what)
-    : PlaneSource(int(io->GetNumberOfComponents()), 1)
-    , m_IO(io)
+  LibraryPlanes(const ImageHeader & header, const std::string & file, const std::string & what)
+    : PlaneSource(int(header.components), 1)
+    , m_Header(header)
     , m_File(file)
     , m_What(what)
-    , m_Streams(ReadsRegions(*io))
+    , m_Streams(ReadsRegions(header))
   {}
 
   bool
@@ -172,8 +171,8 @@ public:
   void
   Read(int, const ffdp::PlaneRange & planes, float * to) override
   {
-    const std::int64_t all = m_IO->GetNumberOfDimensions() > 2 ? std::int64_t(m_IO->GetDimensions(2)) : 1;
-    const auto         perPlane = std::int64_t(m_IO->GetImageSizeInComponents()) / all;
+    const auto all = std::int64_t(m_Header.Size(2));
+    const auto perPlane = std::int64_t(m_Header.Values()) / all;
     if (m_Buffer.empty())
     {
       RequireSoundVoxels(m_File, m_What); // here, since ranks that read nothing need not go through the file
@@ -183,7 +182,7 @@ public:
       this->Load(m_Streams ? planes : ffdp::PlaneRange{ 0, all });
     }
     const std::int64_t skip = m_Streams ? 0 : planes.first * perPlane;
-    VisitComponentType(m_IO->GetComponentType(), [&](auto zero) {
+    VisitComponentType(m_Header.component, [&](auto zero) {
       using T = decltype(zero);
       const T * const values = reinterpret_cast<const T *>(m_Buffer.data()) + skip;
       std::transform(values, values + (planes.end - planes.first) * perPlane, to, [](T value) { return float(value); });
@@ -194,71 +193,59 @@ private:
   void
   Load(const ffdp::PlaneRange & planes)
   {
-    itk::ImageIORegion region(m_IO->GetNumberOfDimensions());
-    for (unsigned int axis = 0; axis < m_IO->GetNumberOfDimensions(); ++axis)
+    ImagePart part = WholeOf(m_Header);
+    if (m_Header.Dimensions() > 2)
     {
-      region.SetIndex(axis, axis == 2 ? planes.first : 0);
-      region.SetSize(axis, axis == 2 ? itk::SizeValueType(planes.end - planes.first) : m_IO->GetDimensions(axis));
+      part.first[2] = std::uint64_t(planes.first);
+      part.size[2] = std::uint64_t(planes.end - planes.first);
     }
-    m_IO->SetIORegion(region);
-    m_Buffer.resize(std::size_t(region.GetNumberOfPixels()) * m_IO->GetNumberOfComponents() *
-                    SizeOf(m_IO->GetComponentType()));
-    try
-    {
-      const LibraryChatter chatter;
-      m_IO->Read(m_Buffer.data());
-    }
-    catch (const itk::ExceptionObject & error)
-    {
-      throw CommandError(m_What + " '" + m_File + "' cannot be read: " + OneLine(error));
-    }
+    m_Buffer = ReadVoxelsApart(m_Header, m_File, m_What, part);
   }
 
-  itk::ImageIOBase::Pointer m_IO;
-  std::string               m_File;
-  std::string               m_What;
-  bool                      m_Streams;
-  std::vector<char>         m_Buffer;
+  ImageHeader m_Header;
+  std::string m_File;
+  std::string m_What;
+  bool        m_Streams;
+  SharedBytes m_Buffer;
 };
 
 /** Whether what was found in the file is what ITK says is in it, so that it can be read without ITK. */
 bool
-IsUnderstood(const VoxelLayout & layout, const itk::ImageIOBase & io)
+IsUnderstood(const VoxelLayout & layout, const ImageHeader & header)
 {
   if ((layout.storage != Storage::Plain && layout.storage != Storage::Gzip) || layout.onlyItkKnows ||
-      layout.component == Type::UNKNOWNCOMPONENTTYPE ||
-      layout.bytes != std::uint64_t(io.GetImageSizeInComponents()) * SizeOf(layout.component))
+      layout.component == Type::UNKNOWNCOMPONENTTYPE || layout.bytes != header.Values() * SizeOf(layout.component))
   {
     return false;
   }
-  const bool vectors = io.GetNumberOfComponents() > 1;
-  const bool floats = io.GetComponentType() == Type::FLOAT || io.GetComponentType() == Type::DOUBLE;
+  const bool vectors = header.components > 1;
+  const bool floats = header.component == Type::FLOAT || header.component == Type::DOUBLE;
   return !IsScaled(layout) || (!vectors && floats);
 }
 
 } // namespace
 
 std::unique_ptr<PlaneSource>
-OpenPlanes(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io)
+OpenPlanes(const std::string & file, const std::string & what, const ImageHeader & header)
 {
   const auto layout = FindVoxels(file);
   if (layout)
   {
     RequirePlainBytes(*layout, what);
   }
-  if (!layout || !IsUnderstood(*layout, *io))
+  if (!layout || !IsUnderstood(*layout, header))
   {
-    return std::make_unique<LibraryPlanes>(io, file, what);
+    return std::make_unique<LibraryPlanes>(header, file, what);
   }
-  const auto   components = int(io->GetNumberOfComponents());
+  const auto   components = int(header.components);
   const int    volumes = layout->componentsApart ? components : 1;
-  const auto   planes = io->GetNumberOfDimensions() > 2 ? std::int64_t(io->GetDimensions(2)) : 1;
+  const auto   planes = std::int64_t(header.Size(2));
   StoredValues values;
   values.layout = *layout;
-  values.perVolume = std::int64_t(io->GetImageSizeInComponents()) / volumes;
+  values.perVolume = std::int64_t(header.Values()) / volumes;
   values.perPlane = values.perVolume / planes;
   values.scaled = IsScaled(*layout);
-  values.scaledInDouble = io->GetComponentType() == Type::DOUBLE;
+  values.scaledInDouble = header.component == Type::DOUBLE;
   if (layout->storage == Storage::Gzip)
   {
     return std::make_unique<ZippedPlanes>(values, components / volumes, volumes, what);
@@ -267,8 +254,8 @@ OpenPlanes(const std::string & file, const std::string & what, const itk::ImageI
 }
 
 bool
-NeedsWholeImage(const std::string & file, const itk::ImageIOBase & io)
+NeedsWholeImage(const std::string & file, const ImageHeader & header)
 {
   const auto layout = FindVoxels(file);
-  return !(layout && IsUnderstood(*layout, io)) && !ReadsRegions(io);
+  return !(layout && IsUnderstood(*layout, header)) && !ReadsRegions(header);
 }

@@ -18,9 +18,9 @@
 #ifndef ffdpPlaneSource_h
 #define ffdpPlaneSource_h
 
-#include "ffdpVolume.h"
+#include "ffdpImageHeader.h"
 
-#include "itkImageIOBase.h"
+#include "ffdpVolume.h"
 
 #include <memory>
 #include <string>
@@ -66,10 +66,10 @@ private:
  * and so are those of .nii.gz, in order; HDF5 through ITK; with any other file ITK reads the whole image first. Values
  * are those that itk::ImageFileReader gives. */
 std::unique_ptr<PlaneSource>
-OpenPlanes(const std::string & file, const std::string & what, const itk::ImageIOBase::Pointer & io);
+OpenPlanes(const std::string & file, const std::string & what, const ImageHeader & header);
 
 /** Whether OpenPlanes() will hold the whole image of a file, in the type that it has. */
 bool
-NeedsWholeImage(const std::string & file, const itk::ImageIOBase & io);
+NeedsWholeImage(const std::string & file, const ImageHeader & header);
 
 #endif

@@ -73,13 +73,13 @@ public:
   FloatImage::Pointer
   Add(const std::string & file, const std::string & what)
   {
-    const auto io = ReadImageHeader(file, what);
-    const auto grid = GridOf(*io, file, what);
+    const ImageHeader header = ReadImageHeader(file, what);
+    const auto        grid = GridOf(header, file, what);
     if (m_Seen.insert(file).second)
     {
-      const bool whole = NeedsWholeImage(file, *io);
+      const bool whole = NeedsWholeImage(file, header);
       inMemory += 4 * MostVoxels(ExtentOf(grid), m_Ranks);
-      whileReading = std::max(whileReading, inMemory + (whole ? double(io->GetImageSizeInBytes()) : 0.0));
+      whileReading = std::max(whileReading, inMemory + (whole ? double(header.Bytes()) : 0.0));
     }
     return grid;
   }

@@ -17,9 +17,10 @@
  *=========================================================================*/
 #include "ffdpRawImages.h"
 
+#include "ffdpCheckedSizes.h"
 #include "ffdpFileCompleteness.h"
 #include "ffdpInterruption.h"
-#include "ffdpLibraryChatter.h"
+#include "ffdpIsolation.h"
 #include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 #include "ffdpTypedImages.h"
@@ -36,11 +37,14 @@ namespace fs = std::filesystem;
 namespace
 {
 
-std::size_t
-CountBytes(const RawImage & image)
+std::uint64_t
+CountBytes(const RawImageKind & kind, const itk::ImageBase<3> * grid)
 {
-  const std::size_t size = VisitComponentType(image.component, [](auto zero) { return sizeof(zero); });
-  return size * std::size_t(image.components) * image.VoxelsOfVolume() * image.volumes;
+  const auto size = grid->GetLargestPossibleRegion().GetSize();
+  return CheckedProduct(
+    std::vector<std::uint64_t>{
+      SizeOf(kind.component), std::uint64_t(kind.components), size[0], size[1], size[2], kind.volumes },
+    "the result");
 }
 
 itk::ImageIORegion
@@ -68,20 +72,20 @@ RequireFiniteBytes(const RawImage & image, const std::string & file, const std::
 }
 
 RawImageKind
-KindOf(const itk::ImageIOBase & io, const std::string & file, const std::string & what)
+KindOf(const ImageHeader & header, const std::string & file, const std::string & what)
 {
   RawImageKind kind;
-  if (io.GetNumberOfDimensions() > 3)
+  if (header.Dimensions() > 3)
   {
-    kind.volumes = io.GetDimensions(3);
-    kind.volumeSpacing = io.GetSpacing(3);
-    kind.volumeOrigin = io.GetOrigin(3);
+    kind.volumes = header.Size(3);
+    kind.volumeSpacing = header.axes[3].spacing;
+    kind.volumeOrigin = header.axes[3].origin;
   }
-  kind.dimension = DimensionOf(io);
-  kind.component = io.GetComponentType();
-  kind.pixel = io.GetPixelType();
-  kind.components = int(io.GetNumberOfComponents());
-  if (kind.component == itk::IOComponentEnum::LDOUBLE || kind.component == itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE)
+  kind.dimension = DimensionOf(header);
+  kind.component = header.component;
+  kind.pixel = header.pixel;
+  kind.components = int(header.components);
+  if (SizeOf(kind.component) == 0)
   {
     throw CommandError(what + " '" + file + "' has voxels of a type that is not known here");
   }
@@ -104,28 +108,18 @@ RawImage::Volume(itk::SizeValueType volume)
 RawImageKind
 ReadRawImageKind(const std::string & file, const std::string & what, bool seriesToo)
 {
-  return KindOf(*ReadImageHeader(file, what, seriesToo), file, what);
+  return KindOf(ReadImageHeader(file, what, seriesToo), file, what);
 }
 
 RawImage
 ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 {
-  const auto io = ReadImageHeader(file, what, seriesToo);
+  const ImageHeader header = ReadImageHeader(file, what, seriesToo);
   RequireSoundVoxels(file, what);
   RawImage image;
-  static_cast<RawImageKind &>(image) = KindOf(*io, file, what);
-  image.grid = GridOf(*io, file, what);
-  image.bytes.resize(CountBytes(image));
-  io->SetIORegion(WholeRegion(*io));
-  try
-  {
-    const LibraryChatter chatter;
-    io->Read(image.bytes.data());
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    throw CommandError(what + " '" + file + "' cannot be read: " + OneLine(error));
-  }
+  static_cast<RawImageKind &>(image) = KindOf(header, file, what);
+  image.grid = GridOf(header, file, what);
+  image.bytes = ReadVoxelsApart(header, file, what, WholeOf(header));
   RequireFiniteBytes(image, file, what);
   return image;
 }
@@ -138,64 +132,88 @@ MakeRawImage(const RawImageKind & kind, const itk::ImageBase<3> * grid)
   image.grid = FloatImage::New();
   image.grid->CopyInformation(grid);
   image.grid->SetRegions(grid->GetLargestPossibleRegion());
-  image.bytes.resize(CountBytes(image));
+  image.bytes = SharedBytes(CountBytes(kind, grid));
   return image;
 }
 
 namespace
 {
 
-/** As a 2-D or 3-D image, or a 4-D one if there are several volumes. */
+/** What it has of the image; the values are given to Write(). */
 void
-WriteThroughLibrary(const RawImage & image, const std::string & name)
+Describe(itk::ImageIOBase & io, const RawImageKind & kind, const itk::ImageBase<3> * grid)
 {
-  const auto io = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode);
-  if (!io)
-  {
-    throw CommandError("'" + name + "' does not end like an image that can be written here");
-  }
-  const unsigned int dimensions = image.volumes > 1 ? 4 : image.dimension;
-  io->SetNumberOfDimensions(dimensions);
+  const unsigned int dimensions = kind.volumes > 1 ? 4 : kind.dimension;
+  io.SetNumberOfDimensions(dimensions);
   for (unsigned int axis = 0; axis < dimensions; ++axis)
   {
     std::vector<double> direction(dimensions);
     if (axis == 3)
     {
       direction[3] = 1;
-      io->SetDimensions(3, image.volumes);
-      io->SetSpacing(3, image.volumeSpacing);
-      io->SetOrigin(3, image.volumeOrigin);
+      io.SetDimensions(3, kind.volumes);
+      io.SetSpacing(3, kind.volumeSpacing);
+      io.SetOrigin(3, kind.volumeOrigin);
     }
     else
     {
       for (unsigned int i = 0; i < std::min(dimensions, SpaceDimension); ++i)
       {
-        direction[i] = image.grid->GetDirection()[i][axis];
+        direction[i] = grid->GetDirection()[i][axis];
       }
-      io->SetDimensions(axis, image.grid->GetLargestPossibleRegion().GetSize(axis));
-      io->SetSpacing(axis, image.grid->GetSpacing()[axis]);
-      io->SetOrigin(axis, image.grid->GetOrigin()[axis]);
+      io.SetDimensions(axis, grid->GetLargestPossibleRegion().GetSize(axis));
+      io.SetSpacing(axis, grid->GetSpacing()[axis]);
+      io.SetOrigin(axis, grid->GetOrigin()[axis]);
     }
-    io->SetDirection(axis, direction);
+    io.SetDirection(axis, direction);
   }
-  io->SetComponentType(image.component);
-  io->SetPixelType(image.pixel);
-  io->SetNumberOfComponents(unsigned(image.components));
-  io->SetUseCompression(true);
-  io->SetFileName(name);
-  io->SetIORegion(WholeRegion(*io));
-  io->Write(image.bytes.data());
+  io.SetComponentType(kind.component);
+  io.SetPixelType(kind.pixel);
+  io.SetNumberOfComponents(unsigned(kind.components));
+}
+
+} // namespace
+
+void
+WriteThroughLibrary(const RawImageKind &      kind,
+                    const itk::ImageBase<3> * grid,
+                    const void *              values,
+                    const std::string &       name,
+                    const std::string &       nameInMessages)
+{
+  RunApart(WritingTask(nameInMessages.empty() ? name : nameInMessages, CountBytes(kind, grid)), [&] {
+    const auto io = itk::ImageIOFactory::CreateImageIO(name.c_str(), itk::ImageIOFactory::FileModeEnum::WriteMode);
+    if (!io)
+    {
+      throw CommandError("'" + name + "' does not end like an image that can be written here");
+    }
+    Describe(*io, kind, grid);
+    io->SetUseCompression(true);
+    io->SetFileName(name);
+    io->SetIORegion(WholeRegion(*io));
+    io->Write(values);
+    return std::string();
+  });
+}
+
+namespace
+{
+
+void
+WriteAndCheck(const RawImage & image, const std::string & name)
+{
+  WriteThroughLibrary(image, image.grid, image.bytes.data(), name);
   RequireWritten(name);
 }
 
 bool
 HoldsAll(const RawImage & image, const std::string & file)
 {
-  const auto io = ReadImageHeader(file, "image", true);
-  const auto size = image.grid->GetLargestPossibleRegion().GetSize();
+  const ImageHeader header = ReadImageHeader(file, "image", true);
+  const auto        size = image.grid->GetLargestPossibleRegion().GetSize();
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    if (size[axis] != (axis < io->GetNumberOfDimensions() ? io->GetDimensions(axis) : 1))
+    if (size[axis] != header.Size(axis))
     {
       return false;
     }
@@ -203,8 +221,7 @@ HoldsAll(const RawImage & image, const std::string & file)
   const auto typeOf = [](itk::IOComponentEnum component) {
     return VisitComponentType(component, [](auto zero) { return std::type_index(typeid(zero)); });
   };
-  return typeOf(io->GetComponentType()) == typeOf(image.component) &&
-         io->GetNumberOfComponents() == unsigned(image.components);
+  return typeOf(header.component) == typeOf(image.component) && header.components == unsigned(image.components);
 }
 
 } // namespace
@@ -227,13 +244,18 @@ RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::Si
   std::string              reason;
   try
   {
-    const LibraryChatter chatter;
-    WriteThroughLibrary(image, name);
+    WriteAndCheck(image, name);
     reason = HoldsAll(image, name) ? "" : "this format does not hold all of such an image";
   }
   catch (const itk::ExceptionObject & error)
   {
     reason = OneLine(error);
+  }
+  catch (const CommandError & error)
+  {
+    const std::string text = error.what(), failure = WritingTask(name).Failure() + ": ";
+    reason = text.compare(0, failure.size(), failure) == 0 ? text.substr(failure.size())
+                                                           : "it cannot be read again afterwards";
   }
   fs::remove(name, ignored);
   if (!reason.empty())
@@ -254,5 +276,5 @@ RequireWritableField(const std::string & file)
 void
 WriteRawImage(const RawImage & image, const std::string & file)
 {
-  WriteAtomically(file, [&](const std::string & name) { WriteThroughLibrary(image, name); });
+  WriteAtomically(file, [&](const std::string & name) { WriteAndCheck(image, name); });
 }

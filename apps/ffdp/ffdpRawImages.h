@@ -22,7 +22,6 @@
 #include "ffdpPixels.h"
 
 #include <string>
-#include <vector>
 
 /** Type of numbers, values per voxel, one volume or a series of them. */
 struct RawImageKind
@@ -40,7 +39,7 @@ struct RawImageKind
 struct RawImage : RawImageKind
 {
   FloatImage::Pointer grid;  ///< of a volume; has no voxels
-  std::vector<char>   bytes; ///< the values of a voxel, then x fastest
+  SharedBytes         bytes; ///< the values of a voxel, then x fastest
 
   itk::SizeValueType
   VoxelsOfVolume() const
@@ -64,6 +63,15 @@ ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 /** Zeros. */
 RawImage
 MakeRawImage(const RawImageKind & kind, const itk::ImageBase<3> * grid);
+
+/** Has ITK write such an image on this grid, in the format that the name stands for; it runs apart (see RunApart()).
+ * Does not look at what arrived. */
+void
+WriteThroughLibrary(const RawImageKind &      kind,
+                    const itk::ImageBase<3> * grid,
+                    const void *              values,
+                    const std::string &       name,
+                    const std::string &       nameInMessages = "");
 
 /** Throws CommandError unless a file of this name can be written and its format holds such an image (a .png has no
  * floats, and no more than one plane): tries it with a tiny one. */

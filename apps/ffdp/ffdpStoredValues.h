@@ -74,12 +74,6 @@ ConvertValues(const unsigned char * from, std::int64_t count, bool swap, float *
   }
 }
 
-inline std::size_t
-SizeOf(itk::IOComponentEnum component)
-{
-  return VisitComponentType(component, [](auto zero) { return sizeof(zero); });
-}
-
 /** How many values there are in a file and how they become floats. */
 struct StoredValues
 {

@@ -23,8 +23,7 @@
 #include "ffdpImageGrid.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpOutputFiles.h"
-
-#include "itkImageFileWriter.h"
+#include "ffdpRawImages.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,16 +71,33 @@ PlaneOf(const itk::Image<TPixel, 3> * image)
   return plane;
 }
 
-/** Through ITK. */
+/** The kind of an image of ITK's. */
+template <typename TImage>
+RawImageKind
+KindOfType()
+{
+  using Pixel = typename TImage::PixelType;
+  RawImageKind kind;
+  kind.dimension = TImage::ImageDimension;
+  if constexpr (std::is_same_v<Pixel, std::int16_t>)
+  {
+    kind.component = itk::IOComponentEnum::SHORT;
+  }
+  else if constexpr (!std::is_same_v<Pixel, float>)
+  {
+    static_assert(std::is_same_v<typename Pixel::ValueType, float>, "displacements are floats");
+    kind.pixel = itk::IOPixelEnum::VECTOR;
+    kind.components = int(Pixel::Dimension);
+  }
+  return kind;
+}
+
+/** By ITK; `grid` is that of the image as a volume. */
 template <typename TImage>
 void
-WriteByItk(const TImage * image, const std::string & name)
+WriteByItk(const TImage * image, const itk::ImageBase<3> * grid, const std::string & name)
 {
-  auto writer = itk::ImageFileWriter<TImage>::New();
-  writer->SetInput(image);
-  writer->SetFileName(name);
-  writer->UseCompressionOn();
-  writer->Update();
+  WriteThroughLibrary(KindOfType<TImage>(), grid, image->GetBufferPointer(), name);
   RequireWritten(name);
 }
 
@@ -100,11 +116,11 @@ WriteVoxels(const TImage * image, const std::string & file, unsigned int dimensi
       }
       if (dimension == PlaneDimension)
       {
-        WriteByItk(PlaneOf(image).GetPointer(), name);
+        WriteByItk(PlaneOf(image).GetPointer(), image, name);
         return;
       }
     }
-    WriteByItk(image, name);
+    WriteByItk(image, image, name);
   });
 }
 

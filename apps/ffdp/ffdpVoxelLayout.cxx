@@ -38,30 +38,6 @@ using Type = itk::IOComponentEnum;
 using Storage = VoxelLayout::Storage;
 using Fields = std::map<std::string, std::string>;
 
-std::uint64_t
-SizeOf(Type type)
-{
-  switch (type)
-  {
-    case Type::UCHAR:
-    case Type::CHAR:
-      return 1;
-    case Type::USHORT:
-    case Type::SHORT:
-      return 2;
-    case Type::UINT:
-    case Type::INT:
-    case Type::FLOAT:
-      return 4;
-    case Type::ULONGLONG:
-    case Type::LONGLONG:
-    case Type::DOUBLE:
-      return 8;
-    default:
-      return 0;
-  }
-}
-
 Type
 FindType(const std::map<std::string, Type> & types, const std::string & name)
 {
