@@ -15,22 +15,22 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ffdpHdf5Transforms_h
-#define ffdpHdf5Transforms_h
+#ifndef ffdpTransformText_h
+#define ffdpTransformText_h
 
-#include "itkTransformBase.h"
+#include "ffdpStoredTransform.h"
 
-#include <string>
-#include <vector>
-
-/** Writes a transform of any dimension to the very name that is given, as itk::HDF5TransformIO does and reads it, but
- * with the same bytes each time: without the time that HDF5 keeps with each object, and without the name of the system.
- * Fields are written from where they are. Throws itk::ExceptionObject if not all of it arrives. */
-void
-WriteHdf5Transform(const itk::TransformBaseTemplate<double> * transform, const std::string & file);
-
-/** Types of the transforms in a file, like "AffineTransform_double_3_3"; none if it holds no transforms. */
-std::vector<std::string>
-ListHdf5Transforms(const std::string & file);
+/** Reads a text file of transforms (.txt, .tfm) as ITK writes it:
+ *
+ *     #Insight Transform File V1.0
+ *     #Transform 0
+ *     Transform: AffineTransform_double_3_3
+ *     Parameters: 1 0 0 0 1 0 0 0 1 0 0 0
+ *     FixedParameters: 0 0 0
+ *
+ * Throws CommandError for a transform without one of its lines, and for whatever else is not of this form. ITK's own
+ * reader takes what there is, and leaves the rest as it is in an identity. */
+std::vector<StoredTransform>
+ReadTransformText(const std::string & file);
 
 #endif
