@@ -25,6 +25,7 @@
 #include "ffdpOutputNames.h"
 #include "ffdpRegularFile.h"
 #include "ffdpTypedImages.h"
+#include "ffdpVoxelLayout.h"
 #include "ffdpVoxelSpacing.h"
 
 #include "itkImageIOFactory.h"
@@ -32,6 +33,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <cstdint>
 #include <sstream>
 #include <vector>
@@ -97,6 +99,26 @@ ReadHeaderOrSpacing(const std::string & file, const std::string & what)
   }
 }
 
+/** A header of NIfTI or ANALYZE and its voxels may be in two files, and the library looks for either. */
+void
+RequireRegularSiblings(const std::string & file, const std::string & what)
+{
+  const bool zipped = EndsWith(file, ".gz");
+  const auto stem = file.substr(0, file.size() - std::min<std::size_t>(file.size(), zipped ? 7 : 4));
+  const auto ending = file.substr(stem.size());
+  if (ending == ".hdr" || ending == ".img" || ending == ".hdr.gz" || ending == ".img.gz")
+  {
+    for (const char * other : { ".hdr", ".img", ".hdr.gz", ".img.gz" })
+    {
+      std::error_code ignored;
+      if (std::filesystem::exists(stem + other, ignored))
+      {
+        RequireRegularFile(stem + other, what + " '" + file + "': its other file");
+      }
+    }
+  }
+}
+
 bool
 IsFinite(const ImageAxis & axis)
 {
@@ -111,10 +133,13 @@ ReadStoredHeader(const std::string & file, const std::string & what, bool series
 {
   const std::string name = what + " '" + file + "' ";
   RequireRegularFile(file, what);
+  RequireRegularSiblings(file, what);
   if (const std::string reason = WhatIsWrongWithSpacing(file, false); !reason.empty()) // ITK's library mends some
   {
     throw CommandError(name + reason);
   }
+  RequireSoundNifti(file, what);
+  FindVoxels(file, what); // throws for sizes and data files that the library must not see
   ImageHeader header = ReadHeaderOrSpacing(file, what);
   ConvertOrigin(header, file);
   for (unsigned int axis = 0; axis < header.Dimensions(); ++axis)
@@ -263,8 +288,7 @@ RequireWritten(const std::string & file)
 {
   try
   {
-    ReadStoredHeader(file, "image", true);
-    RequireComplete(file, "image");
+    RequireComplete(file, "image", ReadStoredHeader(file, "image", true));
   }
   catch (const CommandError &)
   {
