@@ -262,13 +262,6 @@ SettleTiff(const Picture & picture, const TiffTags & tags, const std::optional<M
   }
 }
 
-/** Whether a format of pictures, which programs like to give a number of dots per inch. */
-bool
-IsPicture(const std::string & format)
-{
-  return format == "JPEGImageIO" || format == "BMPImageIO" || format == "PNGImageIO";
-}
-
 } // namespace
 
 void
@@ -295,10 +288,6 @@ SettleSpacing(ImageHeader & header, const std::string & file, const std::string 
     {
       SettleTiff(picture, tags, metadata);
     }
-  }
-  else if (given.mm.empty() && axes == 2 && IsPicture(header.format))
-  {
-    TakePixels(picture);
   }
   for (std::size_t axis = 0; axis < given.mm.size(); ++axis)
   {
