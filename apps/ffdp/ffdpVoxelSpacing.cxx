@@ -174,7 +174,7 @@ ReadMetadata(const Picture & picture, const TiffTags & tags, bool given)
 bool
 IsTypographic(double spacing)
 {
-  constexpr double LargestPixel = 10, Tolerance = 0.05; // BMP has whole numbers of dots per meter
+  constexpr double LargestPixel = 10, Tolerance = 0.05; // 72 dots per inch may be stored as 28.35 per centimeter
   const double     dots[] = { 72, 90, 96, 100, 120, 150, 180, 200, 240, 300, 350 };
   return spacing >= LargestPixel || std::any_of(std::begin(dots), std::end(dots), [&](double dpi) {
            return std::abs(25.4 / spacing - dpi) < Tolerance;
@@ -262,13 +262,6 @@ SettleTiff(const Picture & picture, const TiffTags & tags, const std::optional<M
   }
 }
 
-/** Whether a format of pictures, which programs like to give a number of dots per inch. */
-bool
-IsPicture(const std::string & format)
-{
-  return format == "JPEGImageIO" || format == "BMPImageIO" || format == "PNGImageIO";
-}
-
 } // namespace
 
 void
@@ -295,10 +288,6 @@ SettleSpacing(ImageHeader & header, const std::string & file, const std::string 
     {
       SettleTiff(picture, tags, metadata);
     }
-  }
-  else if (given.mm.empty() && axes == 2 && IsPicture(header.format))
-  {
-    TakePixels(picture);
   }
   for (std::size_t axis = 0; axis < given.mm.size(); ++axis)
   {

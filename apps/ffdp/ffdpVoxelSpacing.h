@@ -26,8 +26,8 @@ struct ImageHeader;
  *
  * - by what the command line gives for the file (see ffdpGivenSpacing.h);
  * - of a TIFF by what OME or ImageJ wrote into it, with its units;
- * - of a picture (TIFF, JPEG, BMP, PNG) of two dimensions by 1 where it says a number of dots per inch that programs
- *   write without a measurement, with a note.
+ * - of any other TIFF of two dimensions by 1, with a note, where it says a number of dots per inch that programs write
+ *   without a measurement.
  *
  * Throws CommandError, or UsageError about an option, for a TIFF with several channels, time points or images, which
  * ITK stacks as if they were planes of a volume; for a stack whose planes have an unknown distance; and for sizes that
