@@ -18,20 +18,15 @@
 #include "ffdpRawImages.h"
 
 #include "ffdpFileCompleteness.h"
-#include "ffdpInterruption.h"
 #include "ffdpLibraryChatter.h"
-#include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 #include "ffdpTypedImages.h"
 
 #include "itkImageIOFactory.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <type_traits>
 #include <typeindex>
-
-namespace fs = std::filesystem;
 
 namespace
 {
@@ -213,29 +208,23 @@ void
 RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::SizeValueType planes)
 {
   RequireWritableImage(file);
-  const fs::path    target(FollowLinks(file));
-  std::error_code   ignored;
-  const fs::path    parent = target.parent_path().empty() ? fs::path(".") : target.parent_path();
-  const fs::path    folder = fs::is_directory(parent, ignored) ? parent : fs::temp_directory_path(ignored);
-  const std::string name = TemporaryName((folder / ("tiny-" + fs::path(file).filename().string())).string());
-  auto              grid = FloatImage::New();
+  auto grid = FloatImage::New();
   grid->SetRegions(FloatImage::SizeType{ { 2, 2, kind.dimension == 2 ? 1 : std::min<itk::SizeValueType>(planes, 2) } });
   RawImageKind tiny = kind;
   tiny.volumes = std::min<itk::SizeValueType>(kind.volumes, 2);
-  const RawImage           image = MakeRawImage(tiny, grid);
-  const RemovedWhenStopped removal(name);
-  std::string              reason;
+  const RawImage      image = MakeRawImage(tiny, grid);
+  const TemporaryFile temporary(file);
+  std::string         reason;
   try
   {
     const LibraryChatter chatter;
-    WriteThroughLibrary(image, name);
-    reason = HoldsAll(image, name) ? "" : "this format does not hold all of such an image";
+    WriteThroughLibrary(image, temporary.Name());
+    reason = HoldsAll(image, temporary.Name()) ? "" : "this format does not hold all of such an image";
   }
   catch (const itk::ExceptionObject & error)
   {
     reason = OneLine(error);
   }
-  fs::remove(name, ignored);
   if (!reason.empty())
   {
     throw CommandError("'" + file + "' cannot be written: " + reason + " (take .nii.gz, .mha or .nrrd)");
