@@ -31,7 +31,7 @@ TEST(OutputSafety, LinksAtTemporaryNamesAreNotFollowed)
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(shared.out + "/a.nii.gz")));
 
   const std::string state = shared.folder / "state";
-  const auto        run = shared.Register(shared.out + "/r_") + " --checkpoint " + state + " --checkpoint-seconds 0";
+  const auto run = shared.Register(shared.out + "/r_") + " -t rigid --checkpoint " + state + " --checkpoint-seconds 0";
   for (const char * name : { "/ffdp-state.unfinished", "/ffdp-probe" })
   {
     for (const bool soft : { true, false })
@@ -165,7 +165,7 @@ TEST(OutputSafety, VoxelsOfInputsAreNotOverwritten)
          { "apply -i " + input + " -r " + shared.image + " -t identity -o " + output,
            "apply -i " + shared.image + " -r " + input + " -t identity -o " + output,
            "synthesize --labels " + input + " -o " + output,
-           "register -f " + input + " -m " + shared.image + " -o '[" + shared.out + "/r_," + output + "]'",
+           "register -f " + input + " -m " + shared.image + " -o " + shared.out + "/r_ --log-json " + output,
            "evaluate --fixed " + input + " --moved " + input + " --json " + output })
     {
       const Outcome outcome = RunProgram(folder, arguments);

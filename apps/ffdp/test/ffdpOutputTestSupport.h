@@ -34,15 +34,17 @@ namespace programtest
 struct SharedFolder
 {
   Folder      folder;
-  std::string image, out, victims;
+  std::string image, moving, out, victims;
 
   explicit SharedFolder(const std::string & name)
     : folder(name)
     , image(folder / "image.nii.gz")
+    , moving(folder / "moving.nii.gz")
     , out(folder / "out")
     , victims(folder / "victims")
   {
     Write(MakeImage(0, 0.1, 0), image);
+    Write(MakeImage(1.5, -0.2, 1), moving);
     for (const std::string & made : { out, victims })
     {
       fs::create_directories(made);
@@ -155,8 +157,8 @@ ComesTrue(const TCondition & condition)
 inline std::string
 LongRegistration(const SharedFolder & shared, const std::string & prefix)
 {
-  return "register --threads 1 -f " + shared.image + " -m " + shared.image +
-         " --transform 'Greedy[]' --metric CC --convergence '[100000,0,20]' --log-json " + (shared.folder / "log") +
+  return "register --threads 1 -f " + shared.image + " -m " + shared.moving +
+         " --transform 'Greedy[]' --metric CC --convergence '[100000,0,200000]' --log-json " + (shared.folder / "log") +
          " -o " + prefix;
 }
 
