@@ -173,6 +173,7 @@ main(int argc, char ** argv)
   // keep the memory of the next, and the program takes a third more than it uses.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
+  PrepareSignals();
   try
   {
     const Launch launch(argc, argv);

@@ -18,34 +18,62 @@
 #ifndef ffdpFileExchange_h
 #define ffdpFileExchange_h
 
+#include "ffdpTemporaryFiles.h"
+
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
+
+class Leftover;
+
+/** One name of an exchange. */
+struct ExchangeStep
+{
+  std::size_t folder = 0; ///< the private folder beside it, counted from that of the journal
+  std::string temporary;  ///< the new file there; none if the old one goes without a successor
+  std::string name;       ///< of the file, without its folder
+  std::string before;     ///< what had this name when the exchange began; ExchangeFiles() finds out
+};
 
 /** New files that take the place of old ones, all or none. */
 struct FileExchange
 {
-  std::vector<std::pair<std::string, std::string>> arriving; ///< their temporary names and those that they get
-  std::vector<std::string>                         leaving;  ///< what goes and has no successor
+  std::string               run;     ///< as the private folders say it
+  std::vector<std::string>  folders; ///< private ones, as absolute paths; the first has the journal
+  std::vector<ExchangeStep> steps;
 };
 
 /** Old files first go aside, then new ones get their names: at no moment are some of the old seen together with some of
  * the new. If one of them fails, all old ones come back and CommandError is thrown; the new ones then have their
  * temporary names.
  *
- * File systems rename one file at a time. What is to be done is in the file `journal` meanwhile, so that what a process
- * began that was killed in between can be finished. */
+ * File systems rename one file at a time. What is to be done is in a journal in the first private folder meanwhile, so
+ * that what a process began that was killed in between can be finished. */
 void
-ExchangeFiles(const FileExchange & exchange, const std::string & journal);
+ExchangeFiles(FileExchange exchange, const std::vector<std::unique_ptr<PrivateFolder>> & folders);
 
-/** The name of the journal for files that begin with a prefix. */
-std::string
-JournalName(const std::string & prefix);
+/** Gives new files the names that they did not get, and removes the journal. It counts only if it lies in a private
+ * folder of this user (that is what a Leftover is), is a regular file of this user with one name, is whole, and is of
+ * the run that made this folder. It names files of the folder beside that; and those beside other private folders of
+ * the same run and user, whose locks are free, too. A file stays that has come to one of the names since.
+ *
+ * Returns false, with a warning, if the journal is damaged. Throws CommandError if it cannot be finished. */
 bool
-IsJournal(const std::string & file);
+FinishExchange(const Leftover & leftover, const PrivateFolder & own);
 
-/** Gives new files the names that they did not get, and removes the journal. */
-void
-FinishExchange(const std::string & journal);
+/** Of a journal, in a private folder. */
+std::string
+JournalName();
+
+std::string
+WriteJournal(const FileExchange & exchange);
+
+/** Nothing if it is damaged, or names files in other folders than those that it may. */
+std::optional<FileExchange>
+ParseJournal(const std::string & bytes);
+
+std::uint64_t
+HashOf(const std::string & text);
 
 #endif

@@ -20,34 +20,65 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <mutex>
 #include <unistd.h>
 
 namespace
 {
 
+constexpr int EndingSignals[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2 };
+
 volatile std::sig_atomic_t theSignalsAreNoted = 0, theInterrupt = 0, theTermination = 0;
 
-/** Names that live as long as they are here. More files than this are not written at once; they would just stay. */
-std::array<std::atomic<const char *>, 64> theFiles = {};
+/** Names that live as long as they are here. More files than this are not written at once; the next run would remove
+ * them. */
+std::array<std::atomic<const char *>, 64> theFiles = {}, theMarks = {};
+
+/** Removes files, then the folders that they were in, which may be in one another. A folder that something else is in
+ * gets its mark again. */
+void
+RemoveFiles()
+{
+  for (const auto * files : { &theFiles, &theMarks })
+  {
+    for (const auto & file : *files)
+    {
+      if (const char * name = file.load())
+      {
+        unlink(name);
+      }
+    }
+  }
+  for (bool again = true; again;)
+  {
+    again = false;
+    for (const auto & file : theFiles)
+    {
+      const char * name = file.load();
+      again = (name && rmdir(name) == 0) || again;
+    }
+  }
+  for (const auto & mark : theMarks)
+  {
+    if (const char * name = mark.load())
+    {
+      close(open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)); // fails if the folder is gone
+    }
+  }
+}
 
 /** Calls nothing but what a signal handler may call. */
 extern "C" void
 TakeSignal(int signal)
 {
   volatile std::sig_atomic_t & noted = signal == SIGINT ? theInterrupt : theTermination;
-  if (theSignalsAreNoted && !noted)
+  if (theSignalsAreNoted && !noted && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP))
   {
     noted = 1;
     return;
   }
-  for (const auto & file : theFiles)
-  {
-    if (const char * name = file.load())
-    {
-      unlink(name);
-    }
-  }
+  RemoveFiles();
   std::signal(signal, SIG_DFL);
   raise(signal); // ends the program as this signal does
 }
@@ -70,11 +101,21 @@ InstallHandler(int signal, bool unlessIgnored)
 } // namespace
 
 void
+PrepareSignals()
+{
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : EndingSignals)
+  {
+    InstallHandler(signal, true);
+  }
+}
+
+void
 CatchInterruptions()
 {
-  theSignalsAreNoted = 1;
   InstallHandler(SIGINT, false);
   InstallHandler(SIGTERM, false);
+  theSignalsAreNoted = 1;
 }
 
 bool
@@ -83,15 +124,28 @@ IsInterrupted()
   return theInterrupt != 0 || theTermination != 0;
 }
 
-RemovedWhenStopped::RemovedWhenStopped(const std::string & file)
+SignalsWait::SignalsWait()
+{
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  for (const int signal : EndingSignals)
+  {
+    sigaddset(&waiting, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &waiting, &m_Before);
+}
+
+SignalsWait::~SignalsWait()
+{
+  pthread_sigmask(SIG_SETMASK, &m_Before, nullptr);
+}
+
+RemovedWhenStopped::RemovedWhenStopped(const std::string & file, bool marksFolder)
   : m_File(file)
 {
   static std::once_flag installed;
-  std::call_once(installed, [] {
-    InstallHandler(SIGINT, true);
-    InstallHandler(SIGTERM, true);
-  });
-  for (auto & slot : theFiles)
+  std::call_once(installed, PrepareSignals);
+  for (auto & slot : marksFolder ? theMarks : theFiles)
   {
     const char * none = nullptr;
     if (slot.compare_exchange_strong(none, m_File.c_str()))
@@ -103,10 +157,13 @@ RemovedWhenStopped::RemovedWhenStopped(const std::string & file)
 
 RemovedWhenStopped::~RemovedWhenStopped()
 {
-  for (auto & slot : theFiles)
+  for (auto * slots : { &theFiles, &theMarks })
   {
-    const char * own = m_File.c_str();
-    slot.compare_exchange_strong(own, nullptr);
+    for (auto & slot : *slots)
+    {
+      const char * own = m_File.c_str();
+      slot.compare_exchange_strong(own, nullptr);
+    }
   }
 }
 

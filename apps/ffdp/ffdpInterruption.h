@@ -20,6 +20,7 @@
 
 #include "ffdpCommunicator.h"
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -32,8 +33,14 @@ public:
   {}
 };
 
-/** From now on SIGINT (Ctrl-C) and SIGTERM are noted instead of ending the program; the second of a kind does end it.
- */
+/** From now on signals that end the program remove files first (see RemovedWhenStopped). A file that gets longer than
+ * `ulimit -f` allows is an error of the call that writes it, not a signal. */
+void
+PrepareSignals();
+
+/** From now on SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed; not below nohup) are noted instead of
+ * ending the program; the second of a kind does end it. Whoever calls this must ask IsInterrupted() often: what may
+ * wait for ever, as for a file to be opened, comes before. */
 void
 CatchInterruptions();
 
@@ -44,15 +51,36 @@ IsInterrupted();
 void
 StopIfInterrupted(ffdp::Communicator & communicator);
 
-/** A file that is removed if SIGINT or SIGTERM ends the program while this object lives. */
+/** Signals wait while this object lives: for the moment between making a file and having it removed by them. */
+class SignalsWait
+{
+public:
+  SignalsWait();
+  ~SignalsWait();
+  SignalsWait(const SignalsWait &) = delete;
+  SignalsWait &
+  operator=(const SignalsWait &) = delete;
+
+private:
+  sigset_t m_Before;
+};
+
+/** A file, or a folder if it is empty by then, that is removed if a signal ends the program while this object lives.
+ * marksFolder: of a file by which another run knows that it may remove its folder; it stays where the folder does. */
 class RemovedWhenStopped
 {
 public:
-  explicit RemovedWhenStopped(const std::string & file);
+  explicit RemovedWhenStopped(const std::string & file, bool marksFolder = false);
   ~RemovedWhenStopped();
   RemovedWhenStopped(const RemovedWhenStopped &) = delete;
   RemovedWhenStopped &
   operator=(const RemovedWhenStopped &) = delete;
+
+  const std::string &
+  Name() const
+  {
+    return m_File;
+  }
 
 private:
   std::string m_File;

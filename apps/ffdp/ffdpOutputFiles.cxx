@@ -20,8 +20,10 @@
 #include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
 #include "ffdpFileExchange.h"
+#include "ffdpFileLock.h"
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
+#include "ffdpLeftovers.h"
 #include "ffdpLibraryChatter.h"
 #include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
@@ -51,6 +53,15 @@ Remove(const fs::path & file)
   fs::remove(file, ignored);
 }
 
+/** As a journal names it, which is read by runs in other folders. */
+std::string
+AbsolutePath(const PrivateFolder & folder)
+{
+  std::error_code error;
+  const fs::path  path = fs::canonical(folder.Path(), error);
+  return (error ? fs::absolute(folder.Path(), error) : path).string();
+}
+
 void
 Rename(const std::string & temporary, const std::string & file)
 {
@@ -61,13 +72,6 @@ Rename(const std::string & temporary, const std::string & file)
     Remove(temporary);
     throw CommandError("'" + file + "' cannot be written: " + error.message());
   }
-}
-
-/** Beside the file that links lead to, so that renaming replaces it; ends like the name that was given. */
-std::string
-TemporaryNameFor(const std::string & file, const std::string & target)
-{
-  return TemporaryName(target == file ? file : target + "-" + fs::path(file).filename().string());
 }
 
 /** A message in one line that names the file instead of its temporary name. */
@@ -89,14 +93,20 @@ WriteAtomically(const std::string &                                   file,
                 ffdp::Communicator &                                  communicator,
                 const std::function<void(const std::string & name)> & write)
 {
-  const std::string target = FollowLinks(file);
+  const std::string              target = FollowLinks(file);
+  std::string                    temporary;
+  std::unique_ptr<PrivateFolder> own;
   DoOnFirst(communicator, [&] {
     RequireReplaceable({ file });
-    MakeFolderOf(target);
-    RemoveLeftovers(target, false);
+    if (!theOutputSet)
+    {
+      own = std::make_unique<PrivateFolder>(fs::path(target).parent_path());
+      RemoveLeftovers(*own);
+    }
+    temporary = (own ? *own : *theOutputSet->m_Folders[theOutputSet->FindFolder(target)]).NewName(file);
   });
-  const std::string temporary = TakeFromFirst(communicator, TemporaryNameFor(file, target));
-  auto              removal = std::make_unique<RemovedWhenStopped>(temporary);
+  temporary = TakeFromFirst(communicator, temporary);
+  auto removal = std::make_unique<RemovedWhenStopped>(temporary);
   try
   {
     write(temporary);
@@ -204,33 +214,28 @@ WriteText(const std::string & text, const std::string & file)
   });
 }
 
-void
-MakeFolderOf(const std::string & file)
-{
-  const fs::path  parent = fs::path(file).parent_path();
-  std::error_code error;
-  if (!parent.empty())
-  {
-    fs::create_directories(parent, error);
-  }
-  if (error)
-  {
-    throw CommandError("the folder '" + parent.string() + "' cannot be made: " + error.message());
-  }
-}
-
 OutputSet::OutputSet(const std::string & prefix, ffdp::Communicator & communicator)
-  : m_Prefix(prefix)
-  , m_Communicator(communicator)
+  : m_Communicator(communicator)
 {
-  if (communicator.Rank() == 0)
-  {
-    RemoveLeftovers(prefix, true);
-  }
+  DoOnFirst(communicator, [&] {
+    const std::string base = fs::path(prefix).filename().string();
+    const RunMark     mark = RunMark::Make(base);
+    m_Run = mark.run;
+    m_Folders.push_back(std::make_unique<PrivateFolder>(fs::path(prefix).parent_path(), mark));
+    const PrivateFolder & own = *m_Folders.front();
+    const std::string     lock = (own.Parent() / LockNameOf(base)).string();
+    {
+      const SignalsWait wait;
+      m_Lock = std::make_unique<ffdp::FileLock>(lock, "the output '" + prefix + "'", base, own.Owner());
+      m_LockRemoval = std::make_unique<RemovedWhenStopped>(lock);
+    }
+    RemoveLeftovers(own, &base);
+  });
   theOutputSet = this;
 }
 
-/** On all ranks: rank 0 may be gone, and the files may be on a disk that others see. */
+/** On all ranks: rank 0 may be gone, and the files may be on a disk that others see. The lock goes before the folder
+ * that was made for it. */
 OutputSet::~OutputSet()
 {
   theOutputSet = nullptr;
@@ -238,31 +243,72 @@ OutputSet::~OutputSet()
   {
     Remove(file.temporary);
   }
+  m_Lock.reset();
+  m_LockRemoval.reset();
+}
+
+std::size_t
+OutputSet::FindFolder(const std::string & file)
+{
+  const fs::path  parent = fs::path(file).parent_path();
+  std::error_code ignored;
+  for (std::size_t i = 0; i < m_Folders.size(); ++i)
+  {
+    if (fs::equivalent(parent.empty() ? fs::path(".") : parent, m_Folders[i]->Parent(), ignored))
+    {
+      return i;
+    }
+  }
+  RunMark mark;
+  mark.run = m_Run;
+  mark.journal = AbsolutePath(*m_Folders.front());
+  m_Folders.push_back(std::make_unique<PrivateFolder>(parent, mark));
+  RemoveLeftovers(*m_Folders.back());
+  return m_Folders.size() - 1;
+}
+
+void
+OutputSet::GiveNames(const std::vector<std::string> & outdated)
+{
+  FileExchange exchange;
+  exchange.run = m_Run;
+  std::error_code ignored;
+  const auto      nameOf = [](const std::string & file) { return fs::path(file).filename().string(); };
+  for (const Pending & file : m_Pending)
+  {
+    exchange.steps.push_back({ this->FindFolder(file.name), nameOf(file.temporary), nameOf(file.name), "" });
+  }
+  for (const std::string & file : outdated)
+  {
+    if (!IsAmong(file, m_Files) && fs::is_regular_file(file, ignored))
+    {
+      exchange.steps.push_back({ this->FindFolder(file), "", nameOf(file), "" });
+      m_Removed.push_back(file);
+    }
+  }
+  for (const auto & folder : m_Folders)
+  {
+    exchange.folders.push_back(AbsolutePath(*folder));
+  }
+  if (!m_Pending.empty())
+  {
+    for (const auto & folder : m_Folders)
+    {
+      folder->KeepWhenStopped(); // from now on, a run that is stopped is finished by the next
+    }
+    m_LockRemoval.reset();
+    for (Pending & file : m_Pending)
+    {
+      file.removal.reset();
+    }
+    ExchangeFiles(exchange, m_Folders);
+  }
 }
 
 void
 OutputSet::Commit(const std::vector<std::string> & outdated)
 {
-  FileExchange exchange;
-  for (Pending & file : m_Pending)
-  {
-    exchange.arriving.emplace_back(file.temporary, file.name);
-    file.removal.reset(); // from now on, a run that is stopped is finished by the next
-  }
-  DoOnFirst(m_Communicator, [&] {
-    std::error_code ignored;
-    for (const std::string & file : outdated)
-    {
-      if (!IsAmong(file, m_Files) && fs::is_regular_file(file, ignored))
-      {
-        exchange.leaving.push_back(file);
-      }
-    }
-    if (!m_Pending.empty())
-    {
-      ExchangeFiles(exchange, JournalName(m_Prefix));
-    }
-  });
-  m_Removed = exchange.leaving;
+  DoOnFirst(m_Communicator, [&] { this->GiveNames(outdated); });
   m_Pending.clear();
+  m_Folders.clear();
 }

@@ -25,10 +25,11 @@
 #include <string>
 #include <vector>
 
-/** Calls write(name) with a temporary name beside `file` that ends alike, then renames it to `file`: the file is there
- * as a whole or not at all. If `file` is a link, all this happens where it leads (see ffdpOutputNames.h). Within the
- * life of an OutputSet, renaming waits for its Commit(). The folder is made if it is missing. SIGINT and SIGTERM remove
- * the temporary file, and so does the next call for `file` after a process was killed.
+/** Calls write(name) with a temporary name in a private folder beside `file` (see ffdpTemporaryFiles.h) that ends
+ * alike, then renames it to `file`: the file is there as a whole or not at all. If `file` is a link, all this happens
+ * where it leads (see ffdpOutputNames.h). Within the life of an OutputSet, renaming waits for its Commit(). The folder
+ * is made if it is missing. Signals remove the temporary file, and so does the next call for a file of this folder
+ * after a process was killed.
  *
  * With a communicator, all ranks make the call and get the name that rank 0 gives it. write(name) ends by agreeing with
  * the other ranks that the file is complete (see ffdpAgreement.h), or throws on all of them; then rank 0 renames. What
@@ -48,18 +49,21 @@ ReasonOfLoss(const std::string & file);
 void
 WriteText(const std::string & text, const std::string & file);
 
-/** Makes the folder of a file if it is missing. */
-void
-MakeFolderOf(const std::string & file);
-
+class PrivateFolder;
 class RemovedWhenStopped;
+
+namespace ffdp
+{
+class FileLock;
+}
 
 /** Files that appear together, when all of them are complete (see ffdpFileExchange.h). There is at most one at a time,
  * on each rank: all ranks have it, rank 0 gives the files their names. */
 class OutputSet
 {
 public:
-  /** Removes what a run that was killed left behind for this prefix, or finishes what it began. */
+  /** Makes the folder, and takes the lock of the prefix, which no two runs have at a time: throws if another run has
+   * it. Removes what a run that was killed left behind for this prefix, or finishes what it began. */
   OutputSet(const std::string & prefix, ffdp::Communicator & communicator);
 
   /** Removes what was not committed. */
@@ -93,16 +97,26 @@ private:
     std::unique_ptr<RemovedWhenStopped> removal;
   };
 
+  /** The place of the private folder beside this file; on rank 0. */
+  std::size_t
+  FindFolder(const std::string & file);
+  /** On rank 0. */
+  void
+  GiveNames(const std::vector<std::string> & outdated);
+
   friend void
   WriteAtomically(const std::string &                                   file,
                   ffdp::Communicator &                                  communicator,
                   const std::function<void(const std::string & name)> & write);
 
-  std::string              m_Prefix;
-  ffdp::Communicator &     m_Communicator;
-  std::vector<Pending>     m_Pending;
-  std::vector<std::string> m_Files; ///< final names of all, also after Commit()
-  std::vector<std::string> m_Removed;
+  ffdp::Communicator &                        m_Communicator;
+  std::string                                 m_Run;
+  std::vector<std::unique_ptr<PrivateFolder>> m_Folders; ///< on rank 0; the first is beside the prefix
+  std::unique_ptr<ffdp::FileLock>             m_Lock;    ///< on rank 0
+  std::unique_ptr<RemovedWhenStopped>         m_LockRemoval;
+  std::vector<Pending>                        m_Pending;
+  std::vector<std::string>                    m_Files; ///< final names of all, also after Commit()
+  std::vector<std::string>                    m_Removed;
 };
 
 #endif

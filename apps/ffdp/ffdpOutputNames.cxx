@@ -18,14 +18,15 @@
 #include "ffdpOutputNames.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpDataFiles.h"
 #include "ffdpStageText.h"
+#include "ffdpTemporaryFiles.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -104,10 +105,16 @@ ListNamedFiles(const std::vector<std::string> & texts)
   {
     Words names = SplitList(text);
     names.push_back(Trim(text)); // brackets and commas may be part of a name
-    std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const std::string & name) {
+    for (const std::string & name : names)
+    {
       std::error_code ignored;
-      return fs::exists(name, ignored);
-    });
+      if (fs::exists(name, ignored))
+      {
+        const std::vector<std::string> data = ListDataFiles(name);
+        files.push_back(name);
+        files.insert(files.end(), data.begin(), data.end());
+      }
+    }
   }
   return files;
 }
@@ -153,31 +160,11 @@ RequireReplaceable(const std::vector<std::string> & files)
 }
 
 void
-RequireWritable(const std::string & prefix)
-{
-  const fs::path  parent = fs::path(prefix).parent_path();
-  fs::path        folder = parent;
-  std::error_code ignored;
-  while (!folder.empty() && !fs::exists(fs::symlink_status(folder, ignored)))
-  {
-    folder = folder.parent_path();
-  }
-  const std::string there = folder.empty() ? "." : folder.string();
-  if (!fs::is_directory(there, ignored))
-  {
-    throw CommandError("the folder '" + parent.string() + "' cannot be made: '" + there + "' is not a folder");
-  }
-  if (access(there.c_str(), W_OK | X_OK) != 0)
-  {
-    throw CommandError("the folder '" + there + "' is not writable: " + std::strerror(errno));
-  }
-}
-
-void
 RequireWritableFile(const std::string & file)
 {
-  RequireWritable(FollowLinks(file));
   RequireReplaceable({ file });
+  const fs::path target = FollowLinks(file);
+  PrivateFolder(target.parent_path()).RequireName(target.filename().string(), file);
 }
 
 void

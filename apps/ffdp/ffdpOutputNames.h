@@ -55,12 +55,8 @@ RequireOwnNames(const std::vector<std::string> & outputs, const std::vector<std:
 void
 RequireReplaceable(const std::vector<std::string> & files);
 
-/** Throws unless files that begin with `prefix` can be written: their folder can, or can be made. It is made when the
- * first of them is written, so that nothing is left of work that fails before. */
-void
-RequireWritable(const std::string & prefix);
-
-/** Throws unless this file can be written, as a whole. */
+/** Throws CommandError unless this file can be written, as a whole. Tries it: a file is made in its folder, which is made
+ * if it is missing, and all is removed again. */
 void
 RequireWritableFile(const std::string & file);
 

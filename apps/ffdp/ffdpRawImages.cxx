@@ -19,9 +19,7 @@
 
 #include "ffdpCheckedSizes.h"
 #include "ffdpFileCompleteness.h"
-#include "ffdpInterruption.h"
 #include "ffdpIsolation.h"
-#include "ffdpOutputNames.h"
 #include "ffdpPlaneSource.h"
 #include "ffdpStoredValues.h"
 #include "ffdpTemporaryFiles.h"
@@ -32,11 +30,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <type_traits>
 #include <typeindex>
-
-namespace fs = std::filesystem;
 
 namespace
 {
@@ -296,22 +291,17 @@ void
 RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::SizeValueType planes)
 {
   RequireWritableImage(file);
-  const fs::path    target(FollowLinks(file));
-  std::error_code   ignored;
-  const fs::path    parent = target.parent_path().empty() ? fs::path(".") : target.parent_path();
-  const fs::path    folder = fs::is_directory(parent, ignored) ? parent : fs::temp_directory_path(ignored);
-  const std::string name = TemporaryName((folder / ("tiny-" + fs::path(file).filename().string())).string());
-  auto              grid = FloatImage::New();
+  auto grid = FloatImage::New();
   grid->SetRegions(FloatImage::SizeType{ { 2, 2, kind.dimension == 2 ? 1 : std::min<itk::SizeValueType>(planes, 2) } });
   RawImageKind tiny = kind;
   tiny.volumes = std::min<itk::SizeValueType>(kind.volumes, 2);
-  const RawImage           image = MakeRawImage(tiny, grid);
-  const RemovedWhenStopped removal(name);
-  std::string              reason;
+  const RawImage      image = MakeRawImage(tiny, grid);
+  const TemporaryFile temporary(file);
+  std::string         reason;
   try
   {
-    WriteAndCheck(image, name);
-    reason = HoldsAll(image, name) ? "" : "this format does not hold all of such an image";
+    WriteAndCheck(image, temporary.Name());
+    reason = HoldsAll(image, temporary.Name()) ? "" : "this format does not hold all of such an image";
   }
   catch (const itk::ExceptionObject & error)
   {
@@ -319,11 +309,10 @@ RequireWritableKind(const RawImageKind & kind, const std::string & file, itk::Si
   }
   catch (const CommandError & error)
   {
-    const std::string text = error.what(), failure = WritingTask(name).Failure() + ": ";
+    const std::string text = error.what(), failure = WritingTask(temporary.Name()).Failure() + ": ";
     reason = text.compare(0, failure.size(), failure) == 0 ? text.substr(failure.size())
                                                            : "it cannot be read again afterwards";
   }
-  fs::remove(name, ignored);
   if (!reason.empty())
   {
     throw CommandError("'" + file + "' cannot be written: " + reason + " (take .nii.gz, .mha or .nrrd)");

@@ -36,7 +36,6 @@
 #include "itkMultiThreaderBase.h"
 
 #include <chrono>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -134,6 +133,20 @@ PrintSummary(const ffdp::RegistrationResult & result, double seconds, double meg
   std::cout << "\n";
 }
 
+/** The outputs are safe: a state that stays does no harm to them. */
+void
+RemoveStateOrNote(const RegisterOptions & options, std::vector<std::string> & notes)
+{
+  try
+  {
+    ffdp::RemoveCheckpoint(MakeCheckpoint(options));
+  }
+  catch (const std::exception & error)
+  {
+    notes.push_back(std::string("the checkpoint could not be removed: ") + error.what());
+  }
+}
+
 /** What can be known to be wrong before any voxel is read. */
 void
 CheckProblem(const RegisterOptions & options, const StageList & list, const Launch & launch)
@@ -163,19 +176,12 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
   }
 }
 
-bool
-IsInOneFolder(const std::string & a, const std::string & b)
-{
-  return std::filesystem::absolute(a).parent_path() == std::filesystem::absolute(b).parent_path();
-}
-
 void
 RunRegister(const RegisterOptions & options, const Launch & launch)
 {
   Stopwatch            watch;
   ffdp::Communicator & ranks = launch.Ranks();
   const bool           first = ranks.Rank() == 0;
-  CatchInterruptions();
   if (options.threads > 0)
   {
     itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
@@ -187,16 +193,10 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   OutputSet outputs(options.output, ranks);
   DoTogether(ranks, [&] { CheckProblem(options, list, launch); });
   const RegisterInputs inputs = ReadRegisterInputs(options, list.pairs, ranks);
-  StopIfInterrupted(ranks);
+  CatchInterruptions(); // until now they end the program, which might wait for a disk that does not answer
   const double          secondsReading = watch.Lap();
   std::optional<RunLog> log;
-  DoTogether(ranks, [&] {
-    if (first && !options.logJson.empty() && IsInOneFolder(options.logJson, options.output))
-    {
-      MakeFolderOf(options.output); // any other must be there
-    }
-    log.emplace(first ? options.logJson : std::string());
-  });
+  DoTogether(ranks, [&] { log.emplace(first ? options.logJson : std::string()); });
   auto result = RunOnDevice(options, list, inputs, launch, *log);
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
   const auto spacingNotes = TakeSpacingNotes();
@@ -222,7 +222,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
     DoOnFirst(ranks, [&] { WriteText(report->MakePage(facts), options.output + "report.html"); });
   }
   outputs.Commit(ListOutdatedFiles(options, list));
-  DoTogether(ranks, [&] { ffdp::RemoveCheckpoint(MakeCheckpoint(options)); });
+  DoOnFirst(ranks, [&] { RemoveStateOrNote(options, result.notes); });
   if (first && !options.quiet)
   {
     for (const std::string & note : result.notes)

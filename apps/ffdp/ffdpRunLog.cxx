@@ -93,9 +93,11 @@ RunLog::Add(const ffdp::RegistrationProgress & progress, double secondsLeft)
   line["seconds_left"] = secondsLeft; // NaN becomes null
   line["fraction"] = progress.fraction;
   line["resident_mb"] = ResidentMegabytes();
+  errno = 0;
   m_File << line.dump() << std::endl;
   if (!m_File)
   {
-    throw CommandError("the log '" + m_Name + "' cannot be written: is the disk full?");
+    throw CommandError("the log '" + m_Name +
+                       "' cannot be written: " + (errno != 0 ? std::strerror(errno) : "is the disk full?"));
   }
 }

@@ -19,11 +19,14 @@
 
 #include "ffdpHash.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace ffdp
 {
@@ -42,6 +45,14 @@ std::filesystem::path
 FileIn(const std::string & directory)
 {
   return std::filesystem::path(directory) / "ffdp-state";
+}
+
+/** Also a link that leads nowhere: it is no checkpoint, and what reads it says so. */
+bool
+IsThere(const std::filesystem::path & file)
+{
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
 }
 
 void
@@ -177,29 +188,57 @@ Checkpoint::Checkpoint(Communicator & communicator, const RegistrationCheckpoint
   }
 }
 
+/** Nobody else can have made it, or a link in its place. Returns why it cannot be made. */
+std::string
+Checkpoint::MakeProbe(const std::filesystem::path & probe)
+{
+  std::error_code ignored;
+  std::filesystem::create_directories(m_Where.directory, ignored);
+  try
+  {
+    m_Lock = std::make_unique<FileLock>((std::filesystem::path(m_Where.directory) / "ffdp-lock").string(),
+                                        "the checkpoint folder '" + m_Where.directory + "'",
+                                        "",
+                                        geteuid());
+  }
+  catch (const std::runtime_error & failure)
+  {
+    return failure.what();
+  }
+  m_Owner = m_Lock->Owner();
+  unlink(probe.c_str()); // of a run that was killed
+  constexpr int Readable = 0666;
+  const int     file = open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, Readable);
+  return file >= 0 && close(file) == 0 ? std::string() : std::strerror(errno);
+}
+
 void
-Checkpoint::RequireOneDirectory() const
+Checkpoint::RequireOneDirectory()
 {
   std::error_code             error;
   const std::filesystem::path probe = std::filesystem::path(m_Where.directory) / "ffdp-probe";
-  if (m_Communicator.Rank() == 0)
-  {
-    std::filesystem::create_directories(m_Where.directory, error);
-    std::ofstream(probe) << "whether all ranks see this directory\n";
-  }
-  std::int64_t nothing = 0;
-  m_Communicator.Sum(&nothing, 1); // it is there now
+  const std::string           reason = m_Communicator.Rank() == 0 ? this->MakeProbe(probe) : std::string();
+  std::int64_t                first[2] = { std::int64_t(m_Owner), reason.empty() ? 0 : 1 };
+  m_Communicator.Sum(first, 2); // it is there now
+  m_Owner = uid_t(first[0]);
   std::int64_t seen = std::filesystem::exists(probe, error) ? 1 : 0;
   m_Communicator.Sum(&seen, 1);
   if (m_Communicator.Rank() == 0)
   {
     std::filesystem::remove(probe, error);
   }
+  if (!reason.empty())
+  {
+    throw std::invalid_argument("the checkpoint directory " + m_Where.directory + " cannot be used: " + reason);
+  }
+  if (first[1] != 0)
+  {
+    throw std::invalid_argument("the checkpoint directory " + m_Where.directory + " cannot be used by the first rank");
+  }
   if (seen != m_Communicator.Size())
   {
-    throw std::invalid_argument(
-      "the checkpoint directory " + m_Where.directory +
-      (seen == 0 ? " cannot be written" : " is not the same for all ranks: name one that all hosts see"));
+    throw std::invalid_argument("the checkpoint directory " + m_Where.directory +
+                                " is not the same for all ranks: name one that all hosts see");
   }
 }
 
@@ -210,7 +249,7 @@ Checkpoint::Exists() const
   {
     return false;
   }
-  std::int64_t seen = m_Communicator.Rank() == 0 && std::filesystem::exists(FileIn(m_Where.directory)) ? 1 : 0;
+  std::int64_t seen = m_Communicator.Rank() == 0 && IsThere(FileIn(m_Where.directory)) ? 1 : 0;
   m_Communicator.Sum(&seen, 1);
   return seen > 0;
 }
@@ -219,7 +258,7 @@ void
 Checkpoint::Load(const std::function<void(StateArchive &)> & exchange) const
 {
   const std::string file = FileIn(m_Where.directory).string();
-  StateArchive      archive(m_Communicator, file, StateArchive::Direction::Load);
+  StateArchive      archive(m_Communicator, file, StateArchive::Direction::Load, m_Owner);
   std::uint64_t     magic = 0, fingerprint = 0;
   archive.Exchange(magic);
   archive.Exchange(fingerprint);
@@ -243,7 +282,7 @@ Checkpoint::Save(const std::function<void(StateArchive &)> & exchange)
   std::error_code error;
   try
   {
-    StateArchive  archive(m_Communicator, unfinished.string(), StateArchive::Direction::Save);
+    StateArchive  archive(m_Communicator, unfinished.string(), StateArchive::Direction::Save, m_Owner);
     std::uint64_t magic = Magic, fingerprint = m_Fingerprint;
     archive.Exchange(magic);
     archive.Exchange(fingerprint);

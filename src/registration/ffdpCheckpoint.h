@@ -18,10 +18,13 @@
 #ifndef ffdpCheckpoint_h
 #define ffdpCheckpoint_h
 
+#include "ffdpFileLock.h"
 #include "ffdpRegistration.h"
 #include "ffdpStateArchive.h"
 
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ffdp
@@ -45,7 +48,7 @@ FingerprintOf(const std::vector<RegistrationStage> & stages);
 class Checkpoint
 {
 public:
-  /** Makes the directory if it is missing. */
+  /** Makes the directory if it is missing, and takes its lock: throws if another process keeps its state there. */
   Checkpoint(Communicator & communicator, const RegistrationCheckpoint & where, std::uint64_t fingerprint);
 
   bool
@@ -73,12 +76,16 @@ public:
 private:
   /** Throws on all ranks unless all see the same directory, and the first can write to it. */
   void
-  RequireOneDirectory() const;
+  RequireOneDirectory();
+  std::string
+  MakeProbe(const std::filesystem::path & probe);
 
-  Communicator &         m_Communicator;
-  RegistrationCheckpoint m_Where;
-  std::uint64_t          m_Fingerprint;
-  double                 m_LastSave;
+  Communicator &            m_Communicator;
+  RegistrationCheckpoint    m_Where;
+  std::uint64_t             m_Fingerprint;
+  double                    m_LastSave;
+  uid_t                     m_Owner = 0; ///< of files that the first rank makes in the directory
+  std::unique_ptr<FileLock> m_Lock;      ///< on the first rank
 };
 
 } // namespace ffdp

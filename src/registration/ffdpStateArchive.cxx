@@ -22,6 +22,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,7 +31,7 @@
 namespace ffdp
 {
 
-StateArchive::StateArchive(Communicator & communicator, const std::string & file, Direction direction)
+StateArchive::StateArchive(Communicator & communicator, const std::string & file, Direction direction, uid_t owner)
   : m_Communicator(communicator)
   , m_Name(file)
   , m_Direction(direction)
@@ -38,25 +39,38 @@ StateArchive::StateArchive(Communicator & communicator, const std::string & file
   if (!this->IsLoading() && communicator.Rank() != 0)
   {
     this->WaitForAll(); // for the file to be there
-    this->Open();
+    this->Open(owner);
   }
   else
   {
-    this->Open();
+    this->Open(owner);
     this->WaitForAll();
   }
 }
 
+/** Where others can write to the folder, they must not be able to make this process write elsewhere, or read what they
+ * made: no link is followed, and the first rank makes the file anew. */
 void
-StateArchive::Open()
+StateArchive::Open(uid_t owner)
 {
   constexpr int Readable = 0666;
-  const int     saving = m_Communicator.Rank() == 0 ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY;
-  m_File = open(m_Name.c_str(), (this->IsLoading() ? O_RDONLY : saving) | O_CLOEXEC, Readable);
+  const bool    makes = !this->IsLoading() && m_Communicator.Rank() == 0;
+  const int     saving = makes ? O_WRONLY | O_CREAT | O_EXCL : O_WRONLY;
+  if (makes && unlink(m_Name.c_str()) != 0 && errno != ENOENT) // of a run that was killed
+  {
+    this->Fail(std::strerror(errno));
+    return;
+  }
+  m_File =
+    open(m_Name.c_str(), (this->IsLoading() ? O_RDONLY : saving) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, Readable);
   struct stat status;
   if (m_File < 0 || fstat(m_File, &status) != 0)
   {
-    this->Fail(std::strerror(errno));
+    this->Fail(errno == ELOOP ? "it is a link" : std::strerror(errno));
+  }
+  else if (!S_ISREG(status.st_mode) || status.st_uid != owner)
+  {
+    this->Fail(S_ISREG(status.st_mode) ? "it belongs to another user" : "it is no regular file");
   }
   else
   {
@@ -203,6 +217,10 @@ StateArchive::Close()
     return;
   }
   if (m_Error.empty() && fsync(m_File) != 0)
+  {
+    this->Fail(std::strerror(errno));
+  }
+  if (m_File >= 0 && close(std::exchange(m_File, -1)) != 0)
   {
     this->Fail(std::strerror(errno));
   }

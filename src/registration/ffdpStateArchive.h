@@ -22,6 +22,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <sys/types.h>
 #include <type_traits>
 #include <vector>
 
@@ -52,7 +53,8 @@ public:
     Load
   };
 
-  StateArchive(Communicator & communicator, const std::string & file, Direction direction);
+  /** owner: the user whose files this process makes in that folder; those of others are not taken. */
+  StateArchive(Communicator & communicator, const std::string & file, Direction direction, uid_t owner);
   ~StateArchive();
   StateArchive(const StateArchive &) = delete;
   StateArchive &
@@ -118,7 +120,7 @@ private:
   void
   Transfer(void * bytes, std::size_t count, std::uint64_t at);
   void
-  Open();
+  Open(uid_t owner);
   void
   WaitForAll() const;
   /** Notes the first thing that goes wrong on this rank. */

@@ -243,46 +243,26 @@ TEST(OutputSet, RemovesWhatAKilledRunLeft)
 {
   const Folder folder("leftover");
   const auto   self = ffdp::MakeSelfCommunicator();
-  const pid_t  gone = fork();
-  if (gone == 0)
+  for (const std::string prefix : { "out_", "other_" })
   {
-    _exit(0);
+    const pid_t child = fork();
+    if (child == 0)
+    {
+      OutputSet set(folder / prefix, *self);
+      WriteText("whole, but without a name", folder / (prefix + "a.txt"));
+      kill(getpid(), SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
   }
-  waitpid(gone, nullptr, 0);
-  char host[256] = "";
-  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  const std::string here = ".ffdp-" + std::string(host) + "-", dead = here + std::to_string(gone) + "-",
-                    alive = here + std::to_string(getppid()) + "-",
-                    elsewhere = ".ffdp-not" + std::string(host) + "-" + std::to_string(gone) + "-";
-  for (const std::string & name :
-       { dead + "out_a.nii", dead + "other_a.nii", alive + "out_a.nii", elsewhere + "out_a.nii" })
+  EXPECT_EQ(ListFolder(folder).size(), 2u); // a private folder and a lock: the second removed those of the first
   {
-    std::ofstream(folder / name) << "half";
+    const OutputSet alive(folder / "alive_", *self);
+    const OutputSet set(folder / "out_", *self);
+    EXPECT_EQ(ListFolder(folder).size(), 4u);
+    EXPECT_THROW(OutputSet(folder / "alive_", *self), std::runtime_error);
   }
-  const OutputSet set(folder / "out_", *self);
-  EXPECT_FALSE(fs::exists(folder / (dead + "out_a.nii")));
-  EXPECT_TRUE(fs::exists(folder / (dead + "other_a.nii")));    // not this prefix
-  EXPECT_TRUE(fs::exists(folder / (alive + "out_a.nii")));     // at work
-  EXPECT_TRUE(fs::exists(folder / (elsewhere + "out_a.nii"))); // on a machine of which nothing is known
+  EXPECT_TRUE(ListFolder(folder).empty());
 }
-
-namespace
-{
-
-/** The number of a process that is gone. */
-pid_t
-DeadProcess()
-{
-  const pid_t gone = fork();
-  if (gone == 0)
-  {
-    _exit(0);
-  }
-  waitpid(gone, nullptr, 0);
-  return gone;
-}
-
-} // namespace
 
 TEST(OutputSet, AFailureInTheMiddleBringsAllOldFilesBack)
 {
@@ -297,14 +277,10 @@ TEST(OutputSet, AFailureInTheMiddleBringsAllOldFilesBack)
     {
       WriteText("new", folder / name);
     }
-    for (const auto & entry : fs::directory_iterator(folder.path))
+    for (const std::string & name : ListFolder(folder))
     {
-      const std::string name = entry.path().filename().string();
-      if (name.rfind(".ffdp", 0) == 0 && name.find("out_c.txt") != std::string::npos)
-      {
-        fs::remove(entry.path()); // so that it cannot get its name
-        break;
-      }
+      std::error_code ignored;
+      fs::remove(folder / (name + "/3.txt"), ignored); // the third cannot get its name
     }
     EXPECT_THROW(set.Commit({ folder / "out_d.txt" }), CommandError);
   }
@@ -330,41 +306,14 @@ TEST(OutputSet, RemovesWhatAnEarlierRunWroteAndThisOneDoesNot)
   WriteText("old", folder / "out_a.txt");
   WriteText("old", folder / "out_b.txt");
   WriteText("old", folder / "other.txt");
-  OutputSet set(folder / "out_", *self);
-  WriteText("new", folder / "out_a.txt");
-  set.Commit({ folder / "out_a.txt", folder / "out_b.txt", folder / "out_c.txt" });
-  EXPECT_EQ(set.Removed(), std::vector<std::string>{ folder / "out_b.txt" });
+  {
+    OutputSet set(folder / "out_", *self);
+    WriteText("new", folder / "out_a.txt");
+    set.Commit({ folder / "out_a.txt", folder / "out_b.txt", folder / "out_c.txt" });
+    EXPECT_EQ(set.Removed(), std::vector<std::string>{ folder / "out_b.txt" });
+  }
   EXPECT_EQ(ListFolder(folder), (std::vector<std::string>{ "other.txt", "out_a.txt" }));
   EXPECT_EQ(ReadText(folder / "out_a.txt"), "new");
-}
-
-TEST(OutputSet, FinishesWhatAKilledRunBegan)
-{
-  const Folder folder("journal");
-  const auto   self = ffdp::MakeSelfCommunicator();
-  char         host[256] = "";
-  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  const std::string dead = ".ffdp-" + std::string(host) + "-" + std::to_string(DeadProcess()) + "-";
-  const auto        text = [&](const std::string & name, const std::string & content) {
-    std::ofstream(folder / name, std::ios::binary) << content;
-  };
-  // killed after all old ones went aside and one of the new ones arrived
-  text("out_a.txt", "new");
-  text(dead + "out_b.txt", "new");
-  text(dead + "out_a.txt.old", "old");
-  text(dead + "out_b.txt.old", "old");
-  text("out_d.txt", "old");
-  std::string journal;
-  for (const std::string & name :
-       { dead + "out_a.txt", std::string("out_a.txt"), dead + "out_b.txt", std::string("out_b.txt") })
-  {
-    journal += (folder / name) + '\0';
-  }
-  text(dead + "out_.ffdp-journal", journal + '\0' + (folder / "out_d.txt") + '\0');
-  const OutputSet set(folder / "out_", *self);
-  EXPECT_EQ(ListFolder(folder), (std::vector<std::string>{ "out_a.txt", "out_b.txt" }));
-  EXPECT_EQ(ReadText(folder / "out_a.txt"), "new");
-  EXPECT_EQ(ReadText(folder / "out_b.txt"), "new");
 }
 
 TEST(OutputFiles, ASignalRemovesWhatIsNotComplete)
@@ -398,23 +347,29 @@ TEST(OutputFiles, ASignalRemovesWhatIsNotComplete)
 TEST(OutputFiles, TheNextWriterRemovesWhatAKilledOneLeft)
 {
   const Folder folder("next");
-  char         host[256] = "";
-  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  const std::string dead = ".ffdp-" + std::string(host) + "-" + std::to_string(DeadProcess()) + "-a.txt";
-  std::ofstream(folder / dead) << "half";
+  const pid_t  child = fork();
+  if (child == 0)
+  {
+    WriteAtomically(folder / "b.txt", [](const std::string & name) {
+      std::ofstream(name) << "half";
+      kill(getpid(), SIGKILL);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(ListFolder(folder).size(), 1u);
   WriteText("whole", folder / "a.txt");
   EXPECT_EQ(ListFolder(folder), std::vector<std::string>{ "a.txt" });
 }
 
-TEST(OutputFiles, AFolderIsMadeWhenTheFirstFileIsWritten)
+TEST(OutputFiles, AFolderThatIsTriedIsMadeWhenTheFirstFileIsWritten)
 {
   const Folder      folder("late");
   const std::string file = folder / "new/er/a.txt";
-  RequireWritable(file);
+  RequireWritableFile(file);
   EXPECT_TRUE(ListFolder(folder).empty());
   WriteText("text", file);
   EXPECT_EQ(ReadText(file), "text");
-  EXPECT_THROW(RequireWritable(file + "/b.txt"), CommandError);
+  EXPECT_THROW(RequireWritableFile(file + "/b.txt"), CommandError);
 }
 
 TEST(OutputSet, MessagesNameTheFileAndNotItsTemporaryName)
