@@ -220,6 +220,42 @@ WriteHdf5Transform(const AnyTransform * transform, const std::string & file)
   out.Close();
 }
 
+double
+CountHdf5Parameters(const std::string & file)
+{
+  H5E_auto2_t print = nullptr;
+  void *      printed = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &print, &printed);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // the reader of the file says what is wrong with it
+  double count = 0;
+  try
+  {
+    const Handle opened(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Handle group(H5Gopen2(opened, GroupOfTransforms.c_str(), H5P_DEFAULT), H5Gclose);
+    H5G_info_t   info;
+    Require(H5Gget_info(group, &info));
+    for (hsize_t i = 0; i < info.nlinks; ++i)
+    {
+      for (const char * name : { "/TransformParameters", "/TranformParameters", "/TransformFixedParameters" })
+      {
+        const std::string transform = std::to_string(i), path = transform + name; // older files misspell it
+        if (H5Lexists(group, transform.c_str(), H5P_DEFAULT) > 0 && H5Lexists(group, path.c_str(), H5P_DEFAULT) > 0)
+        {
+          const Handle values(H5Dopen2(group, path.c_str(), H5P_DEFAULT), H5Dclose);
+          const Handle space(H5Dget_space(values), H5Sclose);
+          count += double(Require(H5Sget_simple_extent_npoints(space)));
+        }
+      }
+    }
+  }
+  catch (const itk::ExceptionObject &)
+  {
+    count = 0;
+  }
+  H5Eset_auto2(H5E_DEFAULT, print, printed);
+  return count;
+}
+
 std::vector<std::string>
 ListHdf5Transforms(const std::string & file)
 {

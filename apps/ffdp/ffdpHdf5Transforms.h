@@ -29,6 +29,11 @@
 void
 WriteHdf5Transform(const itk::TransformBaseTemplate<double> * transform, const std::string & file);
 
+/** How many parameters the transforms in a file have in all, from its tables, without reading them; 0 for a file that
+ * cannot be read, which its reader refuses. */
+double
+CountHdf5Parameters(const std::string & file);
+
 /** Types of the transforms in a file, like "AffineTransform_double_3_3"; none if it holds no transforms. */
 std::vector<std::string>
 ListHdf5Transforms(const std::string & file);

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpAgreement.h"
+#include "ffdpArguments.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpImageGrid.h"
@@ -31,8 +32,6 @@
 #include "ffdpReport.h"
 #include "ffdpRunLog.h"
 #include "ffdpTimeLeft.h"
-
-#include "itkMultiThreaderBase.h"
 
 #include <chrono>
 #include <filesystem>
@@ -156,9 +155,9 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     RequireMemory(problem, launch.RanksHere());
   }
   const std::string warning = CompareSizes(options, list.pairs);
-  if (!warning.empty() && !options.quiet && launch.Ranks().Rank() == 0)
+  if (!warning.empty() && launch.Ranks().Rank() == 0)
   {
-    std::cerr << "ffdp: warning: " << warning << "\n";
+    Warn(options, warning);
   }
 }
 
@@ -175,10 +174,6 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   ffdp::Communicator & ranks = launch.Ranks();
   const bool           first = ranks.Rank() == 0;
   CatchInterruptions();
-  if (options.threads > 0)
-  {
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
-  }
   const StageList list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
   RequireOutputNames(options, list);
@@ -245,17 +240,16 @@ void
 AddRegisterCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<RegisterOptions>();
-  auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  AddProblemOptions(*command, options, [options, &launch] {
-    ParseOutput(*options);
-    RunRegister(*options, launch);
-  });
+  auto * command = AddRegistrationCommand(
+    program, "register", "Find the transform from a fixed to a moving image", options, [options, &launch] {
+      ParseOutput(*options);
+      RunRegister(*options, launch);
+    });
   command
     ->add_option("-o,--output",
                  options->output,
                  "Prefix of all files written, as in ANTs; or [PREFIX,WARPED,INVERSEWARPED] with names of these images")
-    ->required()
-    ->allow_extra_args(false);
+    ->required();
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(
     "--uncompressed", options->uncompressed, "Write .nii instead of .nii.gz: larger, and all ranks write at once");
@@ -264,8 +258,6 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   command->add_option(
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
   command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
-    ->check(CLI::NonNegativeNumber)
+    ->check(NumberAtLeast(0))
     ->capture_default_str();
-  command->add_flag("--ignore-memory", options->ignoreMemory, "Run even if the memory that is free will not do");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
 }
