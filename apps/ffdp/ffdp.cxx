@@ -16,21 +16,25 @@
  *
  *=========================================================================*/
 #include "ffdpAgreement.h"
+#include "ffdpArguments.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommandLine.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
+#include "ffdpMemory.h"
 #include "ffdpSpacingOptions.h"
 #include "ffdpUsage.h"
 
-#include "itkFFDPConfiguration.h"
 #include "itkMacro.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <malloc.h>
 #include <new>
@@ -52,42 +56,68 @@ struct Ending
 
 constexpr int WrongUsage = 2;
 
-/** What the library throws begins with its name, which is that of the program. */
+/** What the library throws begins with its name, which is that of the program. Whatever a message says is one line. */
 Ending
-Fail(int code, const std::string & message)
+Fail(int code, std::string message)
 {
   const std::string name = "ffdp: ";
+  std::replace(message.begin(), message.end(), '\n', ' ');
   return { code, (message.compare(0, name.size(), name) == 0 ? "" : name) + message + "\n" };
+}
+
+/** Where a library throws something that says nothing. */
+std::string
+DescribeUnknown()
+{
+  return "an error that does not say what it is ended " +
+         (NameOfCommand().empty() ? "the program" : "ffdp " + NameOfCommand());
+}
+
+/** Where no handler is left, as in a thread of a library: a line and a code instead of SIGABRT. */
+[[noreturn]] void
+Terminate()
+{
+  std::string reason = DescribeUnknown();
+  try
+  {
+    if (const std::exception_ptr error = std::current_exception())
+    {
+      std::rethrow_exception(error);
+    }
+  }
+  catch (const std::bad_alloc &)
+  {
+    reason = DescribeLackOfMemory();
+  }
+  catch (const std::exception & error)
+  {
+    reason = error.what();
+  }
+  catch (...)
+  {
+    // as it was
+  }
+  const std::string line = Fail(1, reason).lines;
+  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  _exit(1); // other threads may be at work: nothing that they use is taken apart
 }
 
 /** Parses the arguments, and runs the command that they name. */
 Ending
 Run(int argc, char ** argv, const Launch & launch)
 {
-  CLI::App program{ "Image registration: from two images to the transform between them.", "ffdp" };
-  program.set_version_flag("--version", "ffdp " FFDP_VERSION_STRING);
-  program.require_subcommand(1);
-  AddRegisterCommand(program, launch);
-  AddPlanCommand(program);
-  AddApplyCommand(program);
-  AddEvaluateCommand(program);
-  AddSynthesizeCommand(program);
-  AddComposeCommand(program);
-  AddInvertCommand(program);
-  AddJacobianCommand(program);
-  AddInfoCommand(program);
-  AddBenchCommand(program, launch);
+  const auto program = MakeProgram(launch);
   try
   {
-    program.parse(TakeCommandLine(argc, argv));
-    PrintSpacingNotes(program);
+    program->parse(ReadArguments(*program, KeepCommandLine(argc, argv)));
+    PrintSpacingNotes(*program);
   }
   catch (const CLI::ParseError & error)
   {
     std::ostringstream help, lines;
-    if (program.exit(error, help, lines) != 0)
+    if (program->exit(error, help, lines) != 0)
     {
-      return Fail(WrongUsage, DescribeUsageError(program, error, std::vector<std::string>(argv + 1, argv + argc)));
+      return Fail(WrongUsage, DescribeUsageError(*program, error));
     }
     if (launch.Ranks().Rank() == 0)
     {
@@ -101,7 +131,11 @@ Run(int argc, char ** argv, const Launch & launch)
   }
   catch (const std::bad_alloc &)
   {
-    return Fail(1, "there is not enough memory");
+    return Fail(1, DescribeLackOfMemory());
+  }
+  catch (const itk::MemoryAllocationError &)
+  {
+    return Fail(1, DescribeLackOfMemory());
   }
   catch (const itk::ExceptionObject & error)
   {
@@ -114,6 +148,10 @@ Run(int argc, char ** argv, const Launch & launch)
   catch (const std::exception & error)
   {
     return Fail(1, error.what());
+  }
+  catch (...) // a library may throw anything
+  {
+    return Fail(1, DescribeUnknown());
   }
   return {};
 }
@@ -168,6 +206,7 @@ CompareArguments(int argc, char ** argv, ffdp::Communicator & ranks)
 int
 main(int argc, char ** argv)
 {
+  std::set_terminate(Terminate);
 #ifdef __GLIBC__
   // Volumes go back to the system when they are freed. Left to itself, the allocator learns from the first of them to
   // keep the memory of the next, and the program takes a third more than it uses.
@@ -212,6 +251,11 @@ main(int argc, char ** argv)
   catch (const std::exception & error)
   {
     std::cerr << Fail(1, error.what()).lines;
+    return 1;
+  }
+  catch (...)
+  {
+    std::cerr << Fail(1, DescribeUnknown()).lines;
     return 1;
   }
 }

@@ -15,9 +15,12 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpArguments.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpLandmarks.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
@@ -31,7 +34,7 @@
 namespace
 {
 
-struct Options
+struct Options : CommonOptions
 {
   std::string              image, reference, output, interpolation = "linear";
   std::vector<std::string> transforms;
@@ -41,6 +44,8 @@ void
 ApplyToPoints(const Options & options)
 {
   PointTable table = ReadPoints(options.image, "points");
+  RequireTransforms(options.transforms);
+  RequireMemory(NeedOfTransforms(options.transforms), options);
   const auto list = ReadTransforms(options.transforms);
   RequireFits(list, table, "file of points '" + options.image + "'");
   for (PointTable::Row & row : table.rows)
@@ -79,6 +84,10 @@ ApplyToImage(const Options & options)
   }
   RequireWritableKind(kind, options.output, grid->GetLargestPossibleRegion().GetSize(2));
   RequireTransforms(options.transforms);
+  RequireMemory(
+    NeedOfApply(
+      options.image, options.reference, options.transforms, options.interpolation == "linear", options.output),
+    options);
   const auto list = ReadTransforms(options.transforms);
   RequireOneDimension(list.file, file);
   RawImage image = ReadRawImage(options.image, "image", true);
@@ -115,7 +124,10 @@ void
 AddApplyCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("apply", "Apply transforms to an image, a label map or points");
+  auto * command =
+    AddCommand(program, "apply", "Apply transforms to an image, a label map or points", options, [options] {
+      RunApply(*options);
+    });
   command
     ->add_option("-i,--input",
                  options->image,
@@ -140,8 +152,7 @@ AddApplyCommand(CLI::App & program)
       "linear (writes floats), nearest or label (the label with most weight); these keep the type. Also as ANTs "
       "spells them: Linear, NearestNeighbor, GenericLabel")
     ->transform(CLI::Transformer(AntsInterpolations(), CLI::ignore_case))
-    ->check(CLI::IsMember({ "linear", "nearest", "label" }))
+    ->check(OneOf({ "linear", "nearest", "label" }))
     ->capture_default_str();
   command->add_option("-o,--output", options->output, "File to write")->required();
-  command->callback([options] { RunApply(*options); });
 }

@@ -15,10 +15,13 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpArguments.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpDevice.h"
 #include "ffdpImageFiles.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputFiles.h"
 #include "ffdpOutputNames.h"
 
@@ -41,11 +44,10 @@
 namespace
 {
 
-struct BenchOptions
+struct BenchOptions : CommonOptions
 {
   std::string  device = "cpu", json;
   std::int64_t size = 192;
-  unsigned     threads = 0;
   int          repeats = 5;
 };
 
@@ -255,6 +257,10 @@ RunBench(const BenchOptions & options, const Launch & launch)
   {
     RequireWritableText(options.json);
   }
+  if (!name.cuda)
+  {
+    RequireMemory(NeedOfBench(double(options.size) * double(options.size) * double(options.size)), options);
+  }
   const RegistrationDevice device(name, options.threads, launch);
   ffdp::Backend &          backend = device.Backend();
   const BenchData          data(backend, options.size);
@@ -310,15 +316,16 @@ void
 AddBenchCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<BenchOptions>();
-  auto * command = program.add_subcommand("bench", "Time primitives and iterations on a device");
+  auto * command =
+    AddCommand(program, "bench", "Time primitives and iterations on a device", options, [options, &launch] {
+      RunBench(*options, launch);
+    });
   command->add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
   command->add_option("--size", options->size, "Voxels along each axis")
-    ->check(CLI::Range(16, 1024))
+    ->check(NumberBetween(16, 1024))
     ->capture_default_str();
   command->add_option("--repeats", options->repeats, "Runs of each, the best counts")
-    ->check(CLI::Range(1, 1000))
+    ->check(NumberBetween(1, 1000))
     ->capture_default_str();
-  command->add_option("--threads", options->threads, "Of the CPU; 0: all");
   command->add_option("--json", options->json, "Also write the numbers to this file");
-  command->callback([options, &launch] { RunBench(*options, launch); });
 }

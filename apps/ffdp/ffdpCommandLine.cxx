@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommandLine.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace
@@ -42,19 +43,14 @@ Quote(const std::string & argument)
 } // namespace
 
 std::vector<std::string>
-TakeCommandLine(int argc, char ** argv)
+KeepCommandLine(int argc, char ** argv)
 {
-  std::vector<std::string> arguments;
   theCommandLine.clear();
   for (int i = 0; i < argc; ++i)
   {
     theCommandLine += (i > 0 ? " " : "") + Quote(argv[i]);
   }
-  for (int i = argc - 1; i > 0; --i)
-  {
-    arguments.push_back(argv[i][0] == '[' ? std::string(" ") + argv[i] : argv[i]);
-  }
-  return arguments;
+  return std::vector<std::string>(argv + std::min(argc, 1), argv + argc);
 }
 
 const std::string &

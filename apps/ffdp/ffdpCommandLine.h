@@ -21,11 +21,9 @@
 #include <string>
 #include <vector>
 
-/** Keeps the command line for those who want to tell it, and returns its arguments in reverse, as CLI11 wants them.
- * CLI11 would take [FILE,1] for a list of two; a space in front hides the bracket, and who reads such an argument takes
- * it off again. */
+/** Keeps the command line for those who want to tell it, and returns its arguments. */
 std::vector<std::string>
-TakeCommandLine(int argc, char ** argv);
+KeepCommandLine(int argc, char ** argv);
 
 /** The command as it can be typed into a shell. */
 const std::string &

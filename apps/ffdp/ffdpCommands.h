@@ -20,6 +20,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
+
 class Launch;
 
 /** Each adds a sub-command with its options to the program; the sub-command runs when it is parsed. All ranks run
@@ -44,5 +46,9 @@ void
 AddInfoCommand(CLI::App & program);
 void
 AddBenchCommand(CLI::App & program, const Launch & launch);
+
+/** The program with all of its commands. `launch` must live as long. */
+std::unique_ptr<CLI::App>
+MakeProgram(const Launch & launch);
 
 #endif

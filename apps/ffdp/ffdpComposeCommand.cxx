@@ -17,7 +17,9 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpFields.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 #include "ffdpSpacingOptions.h"
@@ -29,7 +31,7 @@
 namespace
 {
 
-struct Options
+struct Options : CommonOptions
 {
   std::string              reference, output;
   std::vector<std::string> transforms;
@@ -54,6 +56,8 @@ RunCompose(const Options & options)
     grid = ReadGrid(options.reference, "reference image");
     file = ReadDimension(options.reference, "reference image");
   }
+  RequireTransforms(options.transforms);
+  RequireMemory(NeedOfCompose(options.transforms, options.reference, options.output), options);
   const auto list = ReadTransforms(options.transforms);
   RequireOneDimension(list.file, file);
   if (asField)
@@ -71,7 +75,8 @@ void
 AddComposeCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("compose", "Put several transforms into one file");
+  auto * command = AddCommand(
+    program, "compose", "Put several transforms into one file", options, [options] { RunCompose(*options); });
   command->add_option("-r,--reference", options->reference, "Image whose grid a displacement field has");
   AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
     return std::vector<std::string>{ options->reference };
@@ -88,5 +93,4 @@ AddComposeCommand(CLI::App & program)
       "An image (.nii.gz): displacements in mm; .h5: all of them, one after the other; .mat, .txt, .tfm: one "
       "affine transform, if all are linear")
     ->required();
-  command->callback([options] { RunCompose(*options); });
 }

@@ -17,11 +17,13 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
 #include "ffdpImageScores.h"
 #include "ffdpLabelScores.h"
 #include "ffdpLandmarks.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpSpacingOptions.h"
 
@@ -37,7 +39,7 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-struct Options
+struct Options : CommonOptions
 {
   std::string              fixedLabels, movedLabels, fixed, moved, mask, warp, fixedPoints, movingPoints, json;
   std::vector<std::string> transforms;
@@ -46,7 +48,8 @@ struct Options
 
 /** Voxels are compared one by one, so sizes must agree; what the headers say of their place is the user's business. */
 void
-RequireOneSize(const itk::ImageBase<3> * fixed,
+RequireOneSize(const Options &           options,
+               const itk::ImageBase<3> * fixed,
                const std::string &       fixedFile,
                const itk::ImageBase<3> * moved,
                const std::string &       movedFile)
@@ -58,8 +61,9 @@ RequireOneSize(const itk::ImageBase<3> * fixed,
   }
   if (!AreOnOneGrid(moved, fixed))
   {
-    std::cerr << "ffdp: warning: the headers of '" << fixedFile << "' and '" << movedFile
-              << "' place them differently; they are compared voxel by voxel, on the grid of the first\n";
+    Warn(options,
+         "the headers of '" + fixedFile + "' and '" + movedFile +
+           "' place them differently; they are compared voxel by voxel, on the grid of the first");
   }
 }
 
@@ -68,7 +72,7 @@ EvaluateLabels(const Options & options, Json & json)
 {
   LabelMap fixed = ReadLabelMap(options.fixedLabels, "fixed labels");
   LabelMap moved = ReadLabelMap(options.movedLabels, "moved labels");
-  RequireOneSize(fixed.image, options.fixedLabels, moved.image, options.movedLabels);
+  RequireOneSize(options, fixed.image, options.fixedLabels, moved.image, options.movedLabels);
   if (fixed.labels.size() == 1 && fixed.labels[0] == 0)
   {
     throw CommandError("fixed labels '" + options.fixedLabels + "' are empty: there is no label but 0");
@@ -124,7 +128,7 @@ EvaluateImages(const Options & options, Json & json)
   const auto          fixed = ReadImageWithContrast(options.fixed, "fixed image");
   const auto          moved = ReadImageWithContrast(options.moved, "moved image");
   FloatImage::Pointer mask;
-  RequireOneSize(fixed, options.fixed, moved, options.moved);
+  RequireOneSize(options, fixed, options.fixed, moved, options.moved);
   if (!options.mask.empty())
   {
     mask = ReadMask(options.mask, "mask", fixed);
@@ -247,6 +251,11 @@ RunEvaluate(const Options & options)
   Json json;
   RequireOwnNames({ options.json }, ListInputs(options));
   CheckInputs(options);
+  EvaluatedFiles files{ options.fixedLabels, options.movedLabels, options.fixed,
+                        options.moved,       options.mask,        options.warp };
+  files.transforms = options.transforms;
+  files.surfaces = !options.withoutSurfaces;
+  RequireMemory(NeedOfEvaluate(files), options);
   for (const auto & part : parts)
   {
     if (part.asked)
@@ -271,7 +280,10 @@ void
 AddEvaluateCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("evaluate", "Say how good a registration is; any of the parts below");
+  auto * command =
+    AddCommand(program, "evaluate", "Say how good a registration is; any of the parts below", options, [options] {
+      RunEvaluate(*options);
+    });
   auto * fixedLabels = command->add_option("--fixed-labels", options->fixedLabels, "Label map of the fixed image");
   auto * movedLabels =
     command->add_option("--moved-labels", options->movedLabels, "Label map that was brought to its grid");
@@ -301,5 +313,4 @@ AddEvaluateCommand(CLI::App & program)
   moved->needs(fixed);
   fixedPoints->needs(movingPoints);
   movingPoints->needs(fixedPoints);
-  command->callback([options] { RunEvaluate(*options); });
 }

@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpLaunch.h"
 
 #include "ffdpCudaBackend.h"
@@ -45,22 +46,26 @@ PrintCudaDevices()
   }
 }
 
+void
+PrintInfo()
+{
+  std::cout << "ffdp " FFDP_VERSION_STRING ", ITK " << itk::Version::GetITKVersion() << "\n"
+            << "device cpu: " << ffdp::ResolveThreads(0) << " threads, "
+            << ffdp::GetInstructionSetName(ffdp::GetInstructionSet()) << "\n";
+  PrintCudaDevices();
+  std::cout << "MPI: " << Launch::NameOfMpi() << "\n"
+#ifdef FFDP_USE_NCCL
+            << "NCCL: built in\n";
+#else
+            << "NCCL: not built in\n";
+#endif
+}
+
 } // namespace
 
 void
 AddInfoCommand(CLI::App & program)
 {
-  auto * command = program.add_subcommand("info", "What this build is and which devices it can use");
-  command->callback([] {
-    std::cout << "ffdp " FFDP_VERSION_STRING ", ITK " << itk::Version::GetITKVersion() << "\n"
-              << "device cpu: " << ffdp::ResolveThreads(0) << " threads, "
-              << ffdp::GetInstructionSetName(ffdp::GetInstructionSet()) << "\n";
-    PrintCudaDevices();
-    std::cout << "MPI: " << Launch::NameOfMpi() << "\n"
-#ifdef FFDP_USE_NCCL
-              << "NCCL: built in\n";
-#else
-              << "NCCL: not built in\n";
-#endif
-  });
+  AddCommand(
+    program, "info", "What this build is and which devices it can use", std::make_shared<CommonOptions>(), PrintInfo);
 }

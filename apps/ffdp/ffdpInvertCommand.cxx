@@ -17,8 +17,10 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 #include "ffdpTransformWriting.h"
@@ -31,15 +33,16 @@
 namespace
 {
 
-struct Options
+struct Options : CommonOptions
 {
   std::string transform, output;
 };
 
 /** Inverts a field, says how well, and warns where there is no inverse. */
 FieldImage::Pointer
-InvertAndTell(const FieldImage * field, const std::string & file)
+InvertAndTell(const Options & options, const FieldImage * field)
 {
+  const std::string & file = options.transform;
   const InvertedField inverse = InvertField(field);
   if (!std::isfinite(inverse.residual))
   {
@@ -47,16 +50,21 @@ InvertAndTell(const FieldImage * field, const std::string & file)
   }
   if (inverse.folds > 0)
   {
-    std::cerr << "ffdp: warning: '" << file << "' folds in " << inverse.folds
-              << " voxels; it has no inverse there, and what is written is wrong around them\n";
+    Warn(options,
+         "'" + file + "' folds in " + std::to_string(inverse.folds) +
+           " voxels; it has no inverse there, and what is written is wrong around them");
   }
-  std::printf("inverse within %.4g voxels everywhere\n", inverse.residual);
+  if (!options.quiet)
+  {
+    std::printf("inverse within %.4g voxels everywhere\n", inverse.residual);
+  }
   return inverse.field;
 }
 
 TransformType::Pointer
-InvertOne(const TransformType * transform, const std::string & file)
+InvertOne(const Options & options, const TransformType * transform)
 {
+  const std::string & file = options.transform;
   if (transform->IsLinear())
   {
     const ffdp::AffineMap map = LinearMapOf(transform);
@@ -72,7 +80,7 @@ InvertOne(const TransformType * transform, const std::string & file)
     throw CommandError("transform '" + file + "' holds a " + transform->GetNameOfClass() +
                        ", which cannot be inverted here: make a field of it with ffdp compose first");
   }
-  return MakeTransform(InvertAndTell(field, file));
+  return MakeTransform(InvertAndTell(options, field));
 }
 
 void
@@ -89,10 +97,13 @@ RunInvert(const Options & options)
                          ", and make a field of it with ffdp compose");
     }
     const unsigned int dimension = ReadFieldDimension(file).Dimension();
-    WriteField(InvertAndTell(ReadField(file), file), options.output, dimension);
+    RequireMemory(NeedOfInvert(file, options.output), options);
+    WriteField(InvertAndTell(options, ReadField(file)), options.output, dimension);
     return;
   }
   RequireWritableTransform(options.output);
+  RequireTransforms({ file });
+  RequireMemory(NeedOfInvert(file, options.output), options);
   const TransformList list = ReadTransforms({ file });
   const auto &        transform = list.transform;
   RequireHolds(transform, options.output);
@@ -100,7 +111,7 @@ RunInvert(const Options & options)
   // what is applied last is undone first, and a composite applies what was added last first
   for (auto n = transform->GetNumberOfTransforms(); n-- > 0;)
   {
-    inverse->AddTransform(InvertOne(transform->GetNthTransformConstPointer(n), file));
+    inverse->AddTransform(InvertOne(options, transform->GetNthTransformConstPointer(n)));
   }
   WriteTransforms(inverse, options.output, list.file.Dimension());
 }
@@ -111,12 +122,11 @@ void
 AddInvertCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("invert", "Invert a transform");
+  auto * command = AddCommand(program, "invert", "Invert a transform", options, [options] { RunInvert(*options); });
   command
     ->add_option(
       "-t,--transform", options->transform, "A linear transform, a displacement field (.nii.gz) or a composite (.h5)")
     ->required();
   command->add_option("-o,--output", options->output, "File to write: .nii.gz for a field, .mat for a linear one, .h5")
     ->required();
-  command->callback([options] { RunInvert(*options); });
 }

@@ -17,8 +17,10 @@
  *=========================================================================*/
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpFields.h"
 #include "ffdpImageReading.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
 #include "ffdpSpacingOptions.h"
@@ -32,7 +34,7 @@
 namespace
 {
 
-struct Options
+struct Options : CommonOptions
 {
   std::string              reference, output;
   std::vector<std::string> transforms;
@@ -50,10 +52,13 @@ ReadDisplacements(const Options & options, unsigned int & dimension)
       throw CommandError("only one displacement field has a grid of its own: give --reference");
     }
     dimension = ReadFieldDimension(options.transforms.front()).Dimension();
+    RequireMemory(NeedOfJacobian(options.transforms, "", options.output), options);
     return ReadField(options.transforms.front());
   }
   const auto grid = ReadGrid(options.reference, "reference image");
   const auto file = ReadDimension(options.reference, "reference image");
+  RequireTransforms(options.transforms);
+  RequireMemory(NeedOfJacobian(options.transforms, options.reference, options.output), options);
   const auto list = ReadTransforms(options.transforms);
   RequireOneDimension(list.file, file);
   dimension = file.Dimension();
@@ -81,19 +86,21 @@ RunJacobian(const Options & options)
   unsigned int       dimension = SpaceDimension;
   const auto         map = FloatImage::New();
   const FieldMeasure measure = MeasureField(ReadDisplacements(options, dimension), map);
-  std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels\n",
-              measure.smallestJacobian,
-              measure.largestJacobian,
-              measure.meanJacobian,
-              static_cast<long long>(measure.notPositive),
-              static_cast<long long>(measure.voxels));
+  if (!options.quiet)
+  {
+    std::printf("Jacobian determinant %.5f to %.5f, mean %.5f; not positive in %lld of %lld voxels\n",
+                measure.smallestJacobian,
+                measure.largestJacobian,
+                measure.meanJacobian,
+                static_cast<long long>(measure.notPositive),
+                static_cast<long long>(measure.voxels));
+  }
   if (options.logarithm)
   {
     TakeLogarithm(map);
     if (measure.notPositive > 0)
     {
-      std::cerr << "ffdp: warning: " << measure.notPositive
-                << " voxels have no logarithm and are written as not a number\n";
+      Warn(options, std::to_string(measure.notPositive) + " voxels have no logarithm and are written as not a number");
     }
   }
   WriteImage(map, options.output, dimension);
@@ -105,7 +112,8 @@ void
 AddJacobianCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command = program.add_subcommand("jacobian", "Map how transforms stretch, shrink and fold");
+  auto * command = AddCommand(
+    program, "jacobian", "Map how transforms stretch, shrink and fold", options, [options] { RunJacobian(*options); });
   command
     ->add_option("-t,--transform",
                  options->transforms,
@@ -117,5 +125,4 @@ AddJacobianCommand(CLI::App & program)
   });
   command->add_flag("--log", options->logarithm, "Write logarithms: 0 where volume is kept");
   command->add_option("-o,--output", options->output, "Image to write")->required();
-  command->callback([options] { RunJacobian(*options); });
 }

@@ -15,9 +15,11 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpArguments.h"
 #include "ffdpCommands.h"
 #include "ffdpDeviceName.h"
 #include "ffdpGivenSpacing.h"
+#include "ffdpMemory.h"
 #include "ffdpOutputFiles.h"
 #include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
@@ -232,11 +234,13 @@ AddPlanCommand(CLI::App & program)
   auto   options = std::make_shared<RegisterOptions>();
   auto   json = std::make_shared<std::string>();
   auto   ranks = std::make_shared<int>(1);
-  auto * command =
-    program.add_subcommand("plan", "Memory and time of a registration, stage by stage, without running it");
-  AddProblemOptions(*command, options, [options, ranks, json] { RunPlan(*options, *ranks, *json); });
+  auto * command = AddRegistrationCommand(program,
+                                          "plan",
+                                          "Memory and time of a registration, stage by stage, without running it",
+                                          options,
+                                          [options, ranks, json] { RunPlan(*options, *ranks, *json); });
   command->add_option("--ranks", *ranks, "Processes that mpirun would start: the memory is then that of each")
-    ->check(CLI::Range(1, 1 << 20))
+    ->check(NumberBetween(1, 1 << 20))
     ->capture_default_str();
   command->add_option("--json", *json, "Also write the figures to this file");
 }

@@ -21,6 +21,7 @@
 #include "ffdpDevice.h"
 #include "ffdpImageFiles.h"
 #include "ffdpImageGrid.h"
+#include "ffdpMemory.h"
 #include "ffdpPlaneSource.h"
 #include "ffdpRegisterInputs.h"
 #include "ffdpRegisterStart.h"
@@ -30,8 +31,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <limits>
 #include <set>
 
 namespace
@@ -107,14 +106,6 @@ DescribeDevice(const ffdp::DeviceName & name)
   return device;
 }
 
-double
-ReadNumber(const std::string & file)
-{
-  std::ifstream in(file);
-  double        number = 0;
-  return in >> number ? number : std::numeric_limits<double>::infinity(); // "max", or no such file
-}
-
 std::string
 Gigabytes(double bytes)
 {
@@ -186,29 +177,12 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
   return problem;
 }
 
-double
-AvailableBytes()
-{
-  double        available = std::numeric_limits<double>::infinity();
-  std::ifstream in("/proc/meminfo");
-  std::string   name, unit;
-  for (double kilobytes = 0; in >> name >> kilobytes && std::getline(in, unit);)
-  {
-    if (name == "MemAvailable:")
-    {
-      available = 1024 * kilobytes;
-    }
-  }
-  const double limit = ReadNumber("/sys/fs/cgroup/memory.max");
-  const double used = ReadNumber("/sys/fs/cgroup/memory.current");
-  return limit < available ? std::max(0.0, limit - used) : available;
-}
-
 void
 RequireMemory(const RegistrationProblem & problem, int processes)
 {
   const double available = AvailableBytes();
   const double needed = processes * problem.peakBytes + problem.firstBytes;
+  KeepNeededBytes(needed);
   if (needed > available)
   {
     // Voxels twice as large along each axis: an eighth of everything that grows with the images.

@@ -38,10 +38,6 @@ struct RegistrationProblem
 RegistrationProblem
 DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks = 1);
 
-/** Memory that a program can still get: of the machine, or of the group that it is limited to. */
-double
-AvailableBytes();
-
 /** Throws CommandError if so many processes with such a problem need more than is free on this machine, with what would
  * fit. One of them counts as rank 0: the machine that has it is the one that decides, if they are alike. */
 void

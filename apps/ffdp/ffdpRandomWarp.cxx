@@ -63,6 +63,13 @@ MakeNodes(const itk::ImageBase<3> * grid, double spacing)
 
 } // namespace
 
+double
+CountWarpNodes(const itk::ImageBase<3> * grid, double smoothness)
+{
+  const auto size = MakeNodes(grid, smoothness / NodesPerSigma)->GetLargestPossibleRegion().GetSize();
+  return double(size[0]) * double(size[1]) * double(size[2]);
+}
+
 FieldImage::Pointer
 MakeRandomWarp(const itk::ImageBase<3> * grid, const RandomWarpParameters & parameters, unsigned threads)
 {

@@ -36,4 +36,8 @@ struct RandomWarpParameters
 FieldImage::Pointer
 MakeRandomWarp(const itk::ImageBase<3> * grid, const RandomWarpParameters & parameters, unsigned threads);
 
+/** Vectors of such a field. */
+double
+CountWarpNodes(const itk::ImageBase<3> * grid, double smoothness);
+
 #endif

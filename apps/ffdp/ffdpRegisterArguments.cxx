@@ -18,6 +18,7 @@
 #include "ffdpRegisterArguments.h"
 
 #include "ffdpAntsOptions.h"
+#include "ffdpArguments.h"
 #include "ffdpSpacingOptions.h"
 
 #include <map>
@@ -34,7 +35,7 @@ AddStageOptions(CLI::App & command)
   StageOptions options;
   const auto   add = [&](const std::string & name, StageOption which, const std::string & help) {
     auto * option = command.add_option(name, help)->type_name("TEXT");
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false)->group("Stages");
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group("Stages");
     options[option] = which;
   };
   add("-t,--transform",
@@ -63,24 +64,46 @@ CollectInOrder(const CLI::App & command, const StageOptions & options)
   return arguments;
 }
 
+/** What the user said about presets, and the stages in their order. */
+void
+CollectStages(const CLI::App & command, const StageOptions & stages, RegisterOptions & options)
+{
+  for (const char * name : { "--preset", "--modality", "--no-moments" })
+  {
+    if (command.count(name) > 0)
+    {
+      options.presetOptions.emplace_back(name);
+    }
+  }
+  options.stages = CollectInOrder(command, stages);
+}
+
 } // namespace
 
-void
-AddProblemOptions(CLI::App &                               command,
-                  const std::shared_ptr<RegisterOptions> & options,
-                  const std::function<void()> &            run)
+CLI::App *
+AddRegistrationCommand(CLI::App &                               program,
+                       const std::string &                      name,
+                       const std::string &                      description,
+                       const std::shared_ptr<RegisterOptions> & options,
+                       const std::function<void()> &            run)
 {
+  const auto stages = std::make_shared<StageOptions>();
+  const auto parsed = [&program, name, options, stages, run] {
+    CollectStages(*program.get_subcommand(name), *stages, *options);
+    run();
+  };
+  CLI::App & command = *AddCommand(program, name, description, options, parsed);
   command.add_option("-f,--fixed", options->fixed, "The image whose grid is kept");
   command.add_option("-m,--moving", options->moving, "The image that is brought to it");
   command.add_option("-p,--preset", options->preset, "fast, balanced or accurate")
-    ->check(CLI::IsMember({ "fast", "balanced", "accurate" }))
+    ->check(OneOf({ "fast", "balanced", "accurate" }))
     ->capture_default_str();
   command.add_option("--modality", options->modality, "same (T1 and T1) or different (T1 and T2, CT and MR)")
-    ->check(CLI::IsMember({ "same", "different" }))
+    ->check(OneOf({ "same", "different" }))
     ->capture_default_str();
   command.add_option("--fixed-mask", options->fixedMask, "Compare only where this is not 0; on the fixed grid");
   command.add_option("--moving-mask", options->movingMask, "Likewise on the moving grid");
-  command.add_option("-x,--masks", options->masks, "Both, as [FIXED,MOVING]; NULL for none")->allow_extra_args(false);
+  command.add_option("-x,--masks", options->masks, "Both, as [FIXED,MOVING]; NULL for none");
   command.add_option("-r,--initial-moving-transform,--initial-transform",
                      options->start,
                      "Start from these, in the order of `ffdp apply`: FILE, [FILE,1] for the inverse, a warp first; or "
@@ -90,21 +113,10 @@ AddProblemOptions(CLI::App &                               command,
                      options->restrictDeformation,
                      "Weights of the fixed grid's axes in warps: 1x1x0 moves nothing along the third");
   command.add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
-  command.add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command.add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
   AddRegistrationSpacings(command, options);
   AddAntsOptions(command, options);
-  const StageOptions stageOptions = AddStageOptions(command);
+  *stages = AddStageOptions(command);
   command.footer(StageHelp);
-  command.callback([options, &command, stageOptions, run] {
-    for (const char * name : { "--preset", "--modality", "--no-moments" })
-    {
-      if (command.count(name) > 0)
-      {
-        options->presetOptions.emplace_back(name);
-      }
-    }
-    options->stages = CollectInOrder(command, stageOptions);
-    run();
-  });
+  return &command;
 }

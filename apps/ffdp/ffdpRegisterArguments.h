@@ -25,11 +25,13 @@
 #include <functional>
 #include <memory>
 
-/** Adds the options that say what is to be registered and how, for the commands that run it or plan it; `run` is called
- * when all have been parsed. */
-void
-AddProblemOptions(CLI::App &                               command,
-                  const std::shared_ptr<RegisterOptions> & options,
-                  const std::function<void()> &            run);
+/** Adds a command with the options that say what is to be registered and how, for those that run it or plan it; `run`
+ * is called when all have been parsed. */
+CLI::App *
+AddRegistrationCommand(CLI::App &                               program,
+                       const std::string &                      name,
+                       const std::string &                      description,
+                       const std::shared_ptr<RegisterOptions> & options,
+                       const std::function<void()> &            run);
 
 #endif

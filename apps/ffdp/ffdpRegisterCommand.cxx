@@ -16,6 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpAgreement.h"
+#include "ffdpArguments.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpGivenSpacing.h"
@@ -31,10 +32,10 @@
 #include "ffdpRegisterOutputs.h"
 #include "ffdpReport.h"
 #include "ffdpRunLog.h"
+#include "ffdpStageList.h"
 #include "ffdpTimeLeft.h"
 
-#include "itkMultiThreaderBase.h"
-
+#include <algorithm>
 #include <chrono>
 #include <iomanip>
 #include <iostream>
@@ -70,6 +71,17 @@ MakeCheckpoint(const RegisterOptions & options)
   return checkpoint;
 }
 
+/** About how long outputs and the report will take. */
+double
+SecondsOfWriting(const RegisterInputs & inputs, const StageList & list)
+{
+  constexpr double Warps = 2e-7, Images = 5e-8; // seconds of a voxel: they are gathered, compressed and written
+  const bool       deforms =
+    inputs.start.warp.IsGiven() || std::any_of(list.stages.begin(), list.stages.end(), ffdp::IsDeformable);
+  const double voxels = double(ExtentOf(inputs.fixed).Voxels());
+  return voxels * (Images + (deforms ? Warps : 0));
+}
+
 ffdp::RegistrationResult
 RunStages(const RegisterOptions & options,
           const StageList &       list,
@@ -80,7 +92,7 @@ RunStages(const RegisterOptions & options,
 {
   const bool   launched = ranks.Size() > 1; // mpirun gives its processes a terminal, whatever it writes to itself
   ProgressLine line(options.quiet || ranks.Rank() > 0, launched);
-  TimeLeft     timeLeft;
+  TimeLeft     timeLeft(SecondsOfWriting(inputs, list));
   Stopwatch    watch;
   double       seconds = 0;
   const auto   observe = [&](const ffdp::RegistrationProgress & progress) {
@@ -170,9 +182,9 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     RequireMemory(problem, launch.RanksHere());
   }
   const std::string warning = CompareSizes(options, list.pairs);
-  if (!warning.empty() && !options.quiet && launch.Ranks().Rank() == 0)
+  if (!warning.empty() && launch.Ranks().Rank() == 0)
   {
-    std::cerr << "ffdp: warning: " << warning << "\n";
+    Warn(options, warning);
   }
 }
 
@@ -182,10 +194,6 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   Stopwatch            watch;
   ffdp::Communicator & ranks = launch.Ranks();
   const bool           first = ranks.Rank() == 0;
-  if (options.threads > 0)
-  {
-    itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(options.threads); // of resampling and writing, too
-  }
   const StageList list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
   RequireOutputNames(options, list);
@@ -248,17 +256,16 @@ void
 AddRegisterCommand(CLI::App & program, const Launch & launch)
 {
   auto   options = std::make_shared<RegisterOptions>();
-  auto * command = program.add_subcommand("register", "Find the transform from a fixed to a moving image");
-  AddProblemOptions(*command, options, [options, &launch] {
-    ParseOutput(*options);
-    RunRegister(*options, launch);
-  });
+  auto * command = AddRegistrationCommand(
+    program, "register", "Find the transform from a fixed to a moving image", options, [options, &launch] {
+      ParseOutput(*options);
+      RunRegister(*options, launch);
+    });
   command
     ->add_option("-o,--output",
                  options->output,
                  "Prefix of all files written, as in ANTs; or [PREFIX,WARPED,INVERSEWARPED] with names of these images")
-    ->required()
-    ->allow_extra_args(false);
+    ->required();
   command->add_flag("--composite", options->composite, "Also write PREFIXComposite.h5 and PREFIXInverseComposite.h5");
   command->add_flag(
     "--uncompressed", options->uncompressed, "Write .nii instead of .nii.gz: larger, and all ranks write at once");
@@ -267,8 +274,6 @@ AddRegisterCommand(CLI::App & program, const Launch & launch)
   command->add_option(
     "--checkpoint", options->checkpoint, "Keep state in this folder; the same command goes on from it");
   command->add_option("--checkpoint-seconds", options->checkpointSeconds, "Time between two saves")
-    ->check(CLI::NonNegativeNumber)
+    ->check(NumberAtLeast(0))
     ->capture_default_str();
-  command->add_flag("--ignore-memory", options->ignoreMemory, "Run even if the memory that is free will not do");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
 }

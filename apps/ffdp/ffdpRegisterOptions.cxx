@@ -23,6 +23,7 @@
 #include "ffdpStageText.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace
 {
@@ -37,7 +38,8 @@ RefuseLettersOfAnts(const RegisterOptions & options)
   {
     throw UsageError("-f '" + options.fixed + "': -f is the fixed image here; shrink factors are --shrink-factors");
   }
-  if (options.moving.find('[') != std::string::npos)
+  const bool isCall = !options.moving.empty() && options.moving.back() == ']' && IsStage(options.moving);
+  if (isCall && !std::filesystem::exists(options.moving))
   {
     throw UsageError("-m '" + options.moving + "': -m is the moving image here; metrics are --metric");
   }

@@ -18,13 +18,14 @@
 #ifndef ffdpRegisterOptions_h
 #define ffdpRegisterOptions_h
 
+#include "ffdpCommonOptions.h"
 #include "ffdpStageOptions.h"
 
 #include <string>
 #include <vector>
 
 /** What the user of `ffdp register` asked for. */
-struct RegisterOptions
+struct RegisterOptions : CommonOptions
 {
   std::string                fixed, moving, output;
   std::string                warped, inverseWarped;        ///< names of these images; empty: as the prefix says
@@ -37,9 +38,7 @@ struct RegisterOptions
   std::string                restrictDeformation, logJson, checkpoint;
   double                     checkpointSeconds = ffdp::RegistrationCheckpoint().seconds;
   std::string                device = "cpu";
-  unsigned                   threads = 0;
-  bool                       quiet = false, noMoments = false, composite = false, noReport = false;
-  bool                       ignoreMemory = false, uncompressed = false;
+  bool                       noMoments = false, composite = false, noReport = false, uncompressed = false;
 };
 
 /** Takes --output [PREFIX,WARPED,INVERSEWARPED] apart; a PREFIX alone stays as it is. Throws UsageError. */

@@ -15,10 +15,13 @@
  *  limitations under the License.
  *
  *=========================================================================*/
+#include "ffdpArguments.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
+#include "ffdpCommonOptions.h"
 #include "ffdpImageGrid.h"
 #include "ffdpLabelPainting.h"
+#include "ffdpMemoryNeeds.h"
 #include "ffdpOutputNames.h"
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
@@ -29,7 +32,6 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
-#include <unistd.h>
 
 namespace
 {
@@ -42,15 +44,14 @@ constexpr double HeadExtent[3] = { 168, 208, 176 };
 /** NIfTI holds no more voxels along an axis. */
 constexpr std::int64_t LongestAxis = 32767;
 
-struct Options
+struct Options : CommonOptions
 {
   std::string               labels, output, labelsOut, warpOut, rigidOut, table, contrast = "t1";
   std::vector<double>       spacing, rotation = { 0, 0, 0 }, translation = { 0, 0, 0 };
   std::vector<std::int64_t> size;
   double                    crop = -1, blur = 0.75, noise = 0, bias = 0, warpSize = 0, warpSmoothness = 12;
   std::uint64_t             seed = 1;
-  unsigned                  threads = 0;
-  bool                      head = false, skullStrip = false, quiet = false;
+  bool                      head = false, skullStrip = false;
 };
 
 /** The part of space that the result shows, in voxels of a lattice. */
@@ -167,6 +168,21 @@ FrameOfMap(const LabelMapSource & source, double crop)
   return frame;
 }
 
+/** Before the grid is filled; the map, if there is one, has been read. */
+void
+RequireMemory(const FloatImage * grid, const Options & options)
+{
+  SyntheticSizes sizes;
+  sizes.result = double(grid->GetLargestPossibleRegion().GetNumberOfPixels());
+  sizes.plane = double(grid->GetLargestPossibleRegion().GetSize(0) * grid->GetLargestPossibleRegion().GetSize(1));
+  sizes.output = options.output;
+  if (options.warpSize > 0)
+  {
+    sizes.nodes = CountWarpNodes(grid, options.warpSmoothness);
+  }
+  RequireMemory(NeedOfSynthesize(sizes), options);
+}
+
 /** A grid in the middle of the frame: of the size asked for, or as many voxels as cover it. Not allocated. */
 FloatImage::Pointer
 MakeGrid(const Frame & frame, const Options & options)
@@ -174,7 +190,6 @@ MakeGrid(const Frame & frame, const Options & options)
   FloatImage::SizeType            size;
   FloatImage::SpacingType         spacing = frame.lattice->GetSpacing();
   itk::ContinuousIndex<double, 3> first;
-  double                          bytes = sizeof(float) + sizeof(LabelSource::Label);
   for (unsigned int c = 0; c < 3; ++c)
   {
     const double lattice = spacing[c];
@@ -187,19 +202,12 @@ MakeGrid(const Frame & frame, const Options & options)
                          std::to_string(LongestAxis) + " voxels along an axis");
     }
     size[c] = itk::SizeValueType(options.size.empty() ? voxels : double(options.size[c]));
-    bytes *= double(size[c]);
     first[c] = frame.center[c] - 0.5 * double(size[c] - 1) * spacing[c] / lattice;
     if (frame.keepLattice && std::abs(spacing[c] - lattice) < 1e-4 * lattice)
     {
       spacing[c] = lattice;
       first[c] = std::floor(first[c] + 0.1);
     }
-  }
-  const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
-  if (bytes > there)
-  {
-    throw CommandError("the result needs " + std::to_string(std::llround(bytes / 1e6)) +
-                       " MB of memory, and this machine has " + std::to_string(std::llround(there / 1e6)) + " MB");
   }
   FloatImage::PointType origin;
   frame.lattice->TransformContinuousIndexToPhysicalPoint(first, origin);
@@ -208,6 +216,7 @@ MakeGrid(const Frame & frame, const Options & options)
   grid->SetSpacing(spacing);
   grid->SetDirection(frame.lattice->GetDirection());
   grid->SetOrigin(origin);
+  RequireMemory(grid, options);
   return grid;
 }
 
@@ -255,6 +264,9 @@ MakeScene(const Options & options)
     scene.grid = MakeGrid(scene.frame, options);
     return scene;
   }
+  SyntheticSizes readOnly;
+  readOnly.labels = options.labels;
+  RequireMemory(NeedOfSynthesize(readOnly), options);
   auto map = std::make_unique<LabelMapSource>(options.labels);
   if (options.skullStrip)
   {
@@ -341,8 +353,11 @@ void
 AddSynthesizeCommand(CLI::App & program)
 {
   auto   options = std::make_shared<Options>();
-  auto * command =
-    program.add_subcommand("synthesize", "Make a T1- or T2-like image with labels, from a label map or from nothing");
+  auto * command = AddCommand(program,
+                              "synthesize",
+                              "Make a T1- or T2-like image with labels, from a label map or from nothing",
+                              options,
+                              [options] { RunSynthesize(*options); });
   command->add_option("--labels", options->labels, "Label map to paint");
   AddSpacingOption(
     *command, "--labels-spacing", "the label map", [options] { return std::vector<std::string>{ options->labels }; });
@@ -355,12 +370,8 @@ AddSynthesizeCommand(CLI::App & program)
     ->expected(3);
   command->add_option("--crop", options->crop, "Show only the part of the map with labels and so many mm around it");
   command->add_flag("--skull-strip", options->skullStrip, "Only the labels of the brain");
-  command->add_option("--seed", options->seed, "The same seed and options give the same bytes")
-    ->check(CLI::NonNegativeNumber)
-    ->capture_default_str();
-  command->add_option("--contrast", options->contrast, "t1 or t2")
-    ->check(CLI::IsMember({ "t1", "t2" }))
-    ->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed and options give the same bytes")->capture_default_str();
+  command->add_option("--contrast", options->contrast, "t1 or t2")->check(OneOf({ "t1", "t2" }))->capture_default_str();
   command->add_option("--table", options->table, "Intensities from a .csv file with label,mean,sd instead");
   command->add_option("--blur", options->blur, "Sigma of the blur after painting, in voxels")->capture_default_str();
   command->add_option("--bias", options->bias, "Smooth change of brightness, up to this part of it; 0.3 is much")
@@ -376,7 +387,4 @@ AddSynthesizeCommand(CLI::App & program)
     ->expected(3);
   command->add_option("--translate", options->translation, "Then shift by so many mm along x, y, z (LPS)")->expected(3);
   command->add_option("--rigid-out", options->rigidOut, "Write where points were before turning and shifting (.mat)");
-  command->add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-  command->callback([options] { RunSynthesize(*options); });
 }

@@ -17,27 +17,72 @@
  *=========================================================================*/
 #include "ffdpTimeLeft.h"
 
+#include <algorithm>
 #include <limits>
+
+namespace
+{
+
+constexpr double FullTrust = 0.3;   ///< of the time that has passed: as long a level is asked about its own speed only
+constexpr double Smoothing = 0.08;  ///< of the time that has passed: how long an answer lasts
+constexpr double LargestRise = 1.2; ///< from one answer to the next
+
+} // namespace
+
+double
+TimeLeft::Estimate(double fraction, double seconds) const
+{
+  double       perRun = 0; // seconds that the whole would take
+  const double run = seconds - m_StartSeconds;
+  if (fraction > m_StartFraction && run > 0)
+  {
+    perRun = run / (fraction - m_StartFraction);
+  }
+  const double level = seconds - m_LevelSeconds;
+  if (fraction > m_LevelFraction && level > 0)
+  {
+    const double trust = perRun > 0 ? std::min(1.0, level / (FullTrust * run)) : 1;
+    perRun = trust * level / (fraction - m_LevelFraction) + (1 - trust) * perRun;
+  }
+  return perRun > 0 ? (1 - fraction) * perRun : std::numeric_limits<double>::quiet_NaN();
+}
 
 double
 TimeLeft::Update(const ffdp::RegistrationProgress & progress, double seconds)
 {
-  const bool newLevel = m_Stage != progress.stage || m_Level != progress.level;
-  const bool isFirst = m_Stage < 0 && progress.stage == 0 && progress.level == 0 && progress.iteration == 1;
-  if (newLevel && !isFirst)
+  const bool isFirst = m_Stage < 0;
+  const bool isNew = isFirst && progress.stage == 0 && progress.level == 0 && progress.iteration == 1;
+  if (isFirst && !isNew)
   {
-    m_LevelSeconds = seconds;
-    m_LevelFraction = progress.fraction;
+    m_StartFraction = progress.fraction; // a checkpoint had it
+    m_StartSeconds = seconds;
   }
-  else if (progress.fraction > m_LevelFraction && seconds > m_LevelSeconds)
+  if ((m_Stage != progress.stage || m_Level != progress.level) && !isNew)
   {
-    m_Speed = (progress.fraction - m_LevelFraction) / (seconds - m_LevelSeconds);
+    m_LevelSeconds = seconds; // without the first iteration, which takes longer
+    m_LevelFraction = progress.fraction;
   }
   m_Stage = progress.stage;
   m_Level = progress.level;
   if (progress.fraction >= 1)
   {
-    return 0;
+    return m_After;
   }
-  return m_Speed > 0 ? (1 - progress.fraction) / m_Speed : std::numeric_limits<double>::quiet_NaN();
+  const double estimate = this->Estimate(progress.fraction, seconds);
+  if (!(estimate >= 0))
+  {
+    return estimate;
+  }
+  if (m_Left < 0)
+  {
+    m_Left = estimate;
+  }
+  else
+  {
+    const double passed = seconds - m_LeftSeconds, expected = std::max(0.5 * m_Left, m_Left - passed);
+    const double follow = passed / (passed + Smoothing * seconds);
+    m_Left = seconds > 0 ? std::min(LargestRise * m_Left, expected + (estimate - expected) * follow) : estimate;
+  }
+  m_LeftSeconds = seconds;
+  return m_Left + m_After;
 }

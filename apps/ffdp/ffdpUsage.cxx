@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpUsage.h"
 
+#include "ffdpArguments.h"
 #include "ffdpStageText.h"
 
 #include <algorithm>
@@ -67,22 +68,6 @@ Join(const std::vector<std::string> & words, const std::string & between)
   return text;
 }
 
-/** Where no command was recognized. */
-std::string
-DescribeMissingCommand(const CLI::App & program, const std::vector<std::string> & arguments)
-{
-  const std::vector<std::string> names = NamesOfCommands(program);
-  const auto                     word =
-    std::find_if(arguments.begin(), arguments.end(), [](const std::string & a) { return a.empty() || a[0] != '-'; });
-  if (word == arguments.end())
-  {
-    return "a command is needed: " + Join(names, ", ");
-  }
-  const std::string nearest = FindNearest(*word, names);
-  return "there is no command '" + *word + "'" +
-         (nearest.empty() ? "; there are " + Join(names, ", ") : "; did you mean '" + nearest + "'?");
-}
-
 } // namespace
 
 std::string
@@ -95,19 +80,37 @@ FindNearest(const std::string & word, const std::vector<std::string> & names)
 }
 
 std::string
-DescribeUsageError(const CLI::App & program, const CLI::ParseError & error, const std::vector<std::string> & arguments)
+DescribeMissingCommand(const CLI::App & program, const std::vector<std::string> & arguments)
 {
-  const auto        commands = program.get_subcommands();
-  const std::string name = commands.empty() ? "" : commands.front()->get_name() + " ";
-  std::string       text = error.what();
-  if (commands.empty())
+  const std::vector<std::string> names = NamesOfCommands(program);
+  const auto                     word =
+    std::find_if(arguments.begin(), arguments.end(), [](const std::string & a) { return a.empty() || a[0] != '-'; });
+  if (word == arguments.end())
   {
-    text = DescribeMissingCommand(program, arguments);
+    return "a command is needed: " + Join(names, ", ");
   }
-  else if (dynamic_cast<const CLI::ExtrasError *>(&error)) // CLI11 lists them from the last to the first
+  if (std::find(names.begin(), names.end(), *word) != names.end())
   {
-    text = "not expected: " + Join(program.remaining(true), " ");
+    return "'" + arguments.front() + "' stands before the command: options follow it, as in ffdp " + *word + " --help";
+  }
+  const std::string nearest = FindNearest(*word, names);
+  return "there is no command '" + *word + "'" +
+         (nearest.empty() ? "; there are " + Join(names, ", ") : "; did you mean '" + nearest + "'?");
+}
+
+std::string
+DescribeUsageError(const CLI::App & program, const CLI::ParseError & error)
+{
+  const auto  commands = program.get_subcommands();
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::RequiredError *>(&error) && !commands.empty())
+  {
+    const std::string name = text.substr(0, text.find(' '));
+    for (const CLI::Option * option : commands.front()->get_options())
+    {
+      text = option->get_name() == name ? name + " is required: " + option->get_description() : text;
+    }
   }
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text + " (see ffdp " + name + "--help)";
+  return text + HelpHint(commands.empty() ? "" : commands.front()->get_name());
 }

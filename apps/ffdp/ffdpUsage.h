@@ -23,10 +23,14 @@
 #include <string>
 #include <vector>
 
-/** One line about a command line that could not be parsed, with a hint where help is. `arguments` are those after the
- * name of the program. */
+/** What is wrong where the options of a command do not fit together: each by itself was found good by ReadArguments().
+ */
 std::string
-DescribeUsageError(const CLI::App & program, const CLI::ParseError & error, const std::vector<std::string> & arguments);
+DescribeUsageError(const CLI::App & program, const CLI::ParseError & error);
+
+/** Where no command was recognized. */
+std::string
+DescribeMissingCommand(const CLI::App & program, const std::vector<std::string> & arguments);
 
 /** Of the names, the one that a misspelt word is nearest to; empty if none is near. */
 std::string

@@ -17,8 +17,6 @@
  *=========================================================================*/
 #include "ffdpRunProgress.h"
 
-#include <algorithm>
-
 namespace ffdp
 {
 
@@ -32,12 +30,14 @@ RunProgress::EnterStage(int stage, const char * name, int levels)
 }
 
 void
-RunProgress::EnterLevel(int level, const Extent & size, int iterations, double work)
+RunProgress::EnterLevel(int level, const Extent & size, const LevelWork & work, double workAfter)
 {
   m_Progress.level = level;
   m_Progress.levelSize = size;
-  m_Progress.iterations = iterations;
-  m_WorkOfLevel = work;
+  m_Progress.iterations = work.iterations;
+  m_Progress.iteration = 0;
+  m_Work = work;
+  m_WorkAfter = workAfter;
 }
 
 LevelReport
@@ -47,17 +47,18 @@ RunProgress::MakeReport() const
 }
 
 bool
-RunProgress::Tell(int iteration, double value, double step)
+RunProgress::Tell(int iteration, double value, double step, bool converged)
 {
   m_Progress.iteration = iteration;
-  return this->Notify(value, step, double(iteration) / double(m_Progress.iterations));
+  const double left = converged ? 0 : m_Work.Left(iteration);
+  return this->Notify(value, step, m_Work.setup + m_Work.perIteration * iteration, left);
 }
 
 void
 RunProgress::EndLevel()
 {
-  m_WorkBefore += m_WorkOfLevel;
-  m_WorkOfLevel = 0;
+  m_WorkBefore += m_Work.setup + m_Work.perIteration * m_Progress.iteration;
+  m_Work = LevelWork();
 }
 
 void
@@ -71,16 +72,16 @@ bool
 RunProgress::TellEnd(int step, double value, double partLeft)
 {
   m_Progress.iteration = step;
-  return this->Notify(value, 0, 1 - partLeft);
+  return this->Notify(value, 0, (1 - partLeft) * m_Work.setup, partLeft * m_Work.setup);
 }
 
 bool
-RunProgress::Notify(double value, double step, double partOfLevel)
+RunProgress::Notify(double value, double step, double workOfLevel, double workLeft)
 {
   m_Progress.value = value;
   m_Progress.step = step;
-  const double done = m_WorkBefore + partOfLevel * m_WorkOfLevel;
-  m_Progress.fraction = m_AllWork > 0 ? std::min(1.0, done / m_AllWork) : 1.0;
+  const double done = m_WorkBefore + workOfLevel, all = done + workLeft + m_WorkAfter;
+  m_Progress.fraction = all > 0 ? done / all : 1.0;
   return !m_Observer || m_Observer(m_Progress);
 }
 

@@ -26,8 +26,29 @@
 namespace ffdp
 {
 
-/** Tells the observer of a registration how far it is. Work is counted in voxels that iterations go through, or about
- * as much. */
+/** What a level, or the end, costs: in voxels that iterations of a usual deformable stage go through. */
+struct LevelWork
+{
+  double setup = 0;        ///< before the first iteration
+  double perIteration = 0; ///< or, for what has no such, of the whole divided by how many times it tells
+  int    iterations = 0;   ///< at most
+  double share = 1;        ///< of those that are left, so many are usual: levels end early
+
+  /** What is still to do after so many iterations. */
+  double
+  Left(int done) const
+  {
+    return perIteration * (iterations - done) * share;
+  }
+  double
+  Usual() const
+  {
+    return setup + this->Left(0);
+  }
+};
+
+/** Tells the observer of a registration how far it is: what is done, of that and what is usually left. A level that
+ * ends early takes what it leaves undone with it. */
 class RunProgress
 {
 public:
@@ -38,28 +59,22 @@ public:
     : m_Observer(observer)
   {}
 
-  /** Adds to what there is to do in all. */
-  void
-  Expect(double work)
-  {
-    m_AllWork += work;
-  }
-
   void
   EnterStage(int stage, const char * name, int levels);
 
   void
-  EnterLevel(int level, const Extent & size, int iterations, double work);
+  EnterLevel(int level, const Extent & size, const LevelWork & work, double workAfter);
 
   /** Of the level that was entered, before its first iteration. */
   LevelReport
   MakeReport() const;
 
-  /** This many iterations of the level are done. Returns whether the observer wants to go on. */
+  /** This many iterations of the level are done, and these are all if it has converged. Returns whether the observer
+   * wants to go on. */
   bool
-  Tell(int iteration, double value, double step);
+  Tell(int iteration, double value, double step, bool converged = false);
 
-  /** The level is done, perhaps with fewer iterations than it could have had. */
+  /** The level is done, perhaps with fewer iterations than it could have had. What was told last counts. */
   void
   EndLevel();
 
@@ -80,13 +95,13 @@ public:
 
 private:
   bool
-  Notify(double value, double step, double partOfLevel);
+  Notify(double value, double step, double workOfLevel, double workLeft);
 
   const Observer &     m_Observer;
   RegistrationProgress m_Progress;
-  double               m_AllWork = 0;
+  LevelWork            m_Work;           ///< of the level
   double               m_WorkBefore = 0; ///< the level
-  double               m_WorkOfLevel = 0;
+  double               m_WorkAfter = 0;  ///< the level, as far as it is usual
 };
 
 } // namespace ffdp

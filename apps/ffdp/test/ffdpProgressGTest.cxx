@@ -70,27 +70,97 @@ TEST(Progress, ValuePercentageAndTimeLeftFitTheTerminal)
   EXPECT_NE(MakeTerminalLine(progress, 1, std::nan(""), 79).find("?:?? left"), std::string::npos);
 }
 
-TEST(Progress, TimeLeftFollowsTheSpeedOfTheLevel)
+namespace
+{
+
+/** A recorded run: levels with their work, as the engine counts it, and seconds for each iteration. */
+struct RecordedLevel
+{
+  int    stage, level, iterations;
+  double work;             ///< of an iteration
+  double first, secondsOf; ///< the first iteration takes longer
+};
+
+struct Answer
+{
+  double seconds, left, truth;
+};
+
+/** What TimeLeft says while such a run goes on. Of what is left, so much is foreseen. */
+std::vector<Answer>
+Replay(const std::vector<RecordedLevel> & levels, double foreseen)
+{
+  std::vector<Answer> answers;
+  TimeLeft            timeLeft;
+  double              seconds = 0, done = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i)
+  {
+    const RecordedLevel & level = levels[i];
+    for (int iteration = 1; iteration <= level.iterations; ++iteration)
+    {
+      seconds += iteration == 1 ? level.first : level.secondsOf;
+      done += level.work;
+      double left = level.work * (level.iterations - iteration) * foreseen;
+      for (std::size_t k = i + 1; k < levels.size(); ++k)
+      {
+        left += foreseen * levels[k].work * levels[k].iterations;
+      }
+      ffdp::RegistrationProgress progress;
+      progress.stage = level.stage;
+      progress.level = level.level;
+      progress.iteration = iteration;
+      progress.fraction = done / (done + left);
+      answers.push_back({ seconds, timeLeft.Update(progress, seconds), 0 });
+    }
+  }
+  for (Answer & answer : answers)
+  {
+    answer.truth = seconds - answer.seconds;
+  }
+  return answers;
+}
+
+} // namespace
+
+TEST(Progress, TimeLeftIsNearTheTruthAndDoesNotJump)
+{
+  // oasis, balanced, on two cores: moments, rigid, affine, greedy, the end; work in millions of voxels.
+  const std::vector<RecordedLevel> oasis = {
+    { 0, 0, 7, 0.4, 0.05, 0.025 },   { 1, 0, 10, 0.01, 0.01, 0.001 },  { 1, 1, 25, 0.034, 0.016, 0.0016 },
+    { 2, 0, 46, 0.01, 0.01, 0.001 }, { 2, 1, 15, 0.034, 0.01, 0.002 }, { 2, 2, 19, 0.23, 0.035, 0.015 },
+    { 3, 0, 61, 0.08, 0.03, 0.008 }, { 3, 1, 40, 0.57, 0.08, 0.037 },  { 3, 2, 25, 4.4, 0.6, 0.32 },
+    { 4, 0, 12, 8.0, 1.7, 0.5 },
+  };
+  for (const double foreseen : { 0.75, 1.0, 1.3 })
+  {
+    const auto   answers = Replay(oasis, foreseen);
+    const double all = answers.back().seconds;
+    for (std::size_t i = 1; i < answers.size(); ++i)
+    {
+      const Answer & now = answers[i];
+      EXPECT_LE(now.left, 1.25 * answers[i - 1].left + 1e-9) << now.seconds;
+      if (now.seconds > 0.2 * all && now.truth > 0.15 * all)
+      {
+        EXPECT_LT(now.left, 1.6 * now.truth) << now.seconds << " of " << all << ", " << foreseen;
+        EXPECT_GT(now.left, now.truth / 1.6) << now.seconds << " of " << all << ", " << foreseen;
+      }
+      EXPECT_TRUE(now.left > 0 || i + 1 == answers.size()) << now.seconds;
+    }
+    EXPECT_EQ(answers.back().left, 0);
+  }
+}
+
+TEST(Progress, TimeLeftOfAResumedRunIsUnknownUntilItMoves)
 {
   auto     progress = SomeProgress();
-  TimeLeft fresh, resumed;
-  progress.stage = progress.level = 0;
-  progress.iteration = 1;
-  progress.fraction = 0.1;
-  EXPECT_NEAR(fresh.Update(progress, 2), 18, 1e-9);
-  progress.iteration = 2;
-  EXPECT_TRUE(std::isnan(resumed.Update(progress, 2))); // a tenth was done before
-  progress.iteration = 3;
-  progress.fraction = 0.2;
-  EXPECT_NEAR(fresh.Update(progress, 3), 12, 1e-9);
-  EXPECT_NEAR(resumed.Update(progress, 3), 8, 1e-9);
-  progress.level = 1; // the speed of the level before, until this one is known
+  TimeLeft resumed(5);
   progress.fraction = 0.5;
-  EXPECT_NEAR(resumed.Update(progress, 8), 5, 1e-9);
+  EXPECT_TRUE(std::isnan(resumed.Update(progress, 2))); // a half was done before
+  ++progress.iteration;
   progress.fraction = 0.6;
-  EXPECT_NEAR(resumed.Update(progress, 12), 16, 1e-9);
+  EXPECT_NEAR(resumed.Update(progress, 4), 8 + 5, 1e-9); // a tenth takes 2 seconds, and outputs take 5
   progress.fraction = 1;
-  EXPECT_EQ(resumed.Update(progress, 12), 0);
+  EXPECT_EQ(resumed.Update(progress, 12), 5); // outputs are still to be written
 }
 
 TEST(Progress, EveryStageTellsItsTimeLeftMomentsToo)

@@ -55,7 +55,7 @@ TEST(Usage, WrongOptionsAreCodeTwoAndOneLine)
   {
     std::string arguments, expected;
   } cases[] = {
-    { "register -f a -m b", "--output is required (see ffdp register --help)" },
+    { "register -f a -m b", "--output is required: Prefix of all files written" },
     { run + "--preset slow", "slow" },
     { run + "one two three", "one two three" },
     { run + "--device gpu", "--device" },
