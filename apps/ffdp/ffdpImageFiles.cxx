@@ -126,6 +126,17 @@ IsFinite(const ImageAxis & axis)
          std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) { return std::isfinite(number); });
 }
 
+/** Whether a place in space, in mm, can be computed with, and be written to any format. */
+bool
+IsSane(const ImageAxis & axis)
+{
+  constexpr double SmallestSpacing = 1e-9, Largest = 1e9, LargestCosine = 1e3; // some scale by their directions
+  return axis.spacing >= SmallestSpacing && axis.spacing <= Largest && std::abs(axis.origin) <= Largest &&
+         std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) {
+           return std::abs(number) <= LargestCosine;
+         });
+}
+
 } // namespace
 
 ImageHeader
@@ -152,6 +163,10 @@ ReadStoredHeader(const std::string & file, const std::string & what, bool series
     if (!(header.axes[axis].spacing > 0) || !IsFinite(header.axes[axis]))
     {
       throw CommandError(name + "has a spacing or an origin that is zero, negative or not a number");
+    }
+    if (axis < 3 && !IsSane(header.axes[axis]))
+    {
+      throw CommandError(name + "has a spacing, an origin or a direction that is far too small or too large");
     }
   }
   return header;

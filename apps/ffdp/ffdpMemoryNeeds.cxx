@@ -52,19 +52,19 @@ struct ImageSize
 ImageSize
 SizeOf(const std::string & file, const std::string & what)
 {
-  const auto  io = ReadImageHeader(file, what, true);
+  const auto  header = ReadImageHeader(file, what, true);
   ImageSize   size;
   std::string text;
-  for (unsigned int axis = 0; axis < io->GetNumberOfDimensions(); ++axis)
+  for (unsigned int axis = 0; axis < header.Dimensions(); ++axis)
   {
-    const double length = double(io->GetDimensions(axis));
+    const double length = double(header.Size(axis));
     size.voxels *= length;
     size.plane *= axis < 2 ? length : 1;
     size.volumes *= axis > 2 ? length : 1;
-    text += (axis > 0 ? "x" : "") + std::to_string(io->GetDimensions(axis));
+    text += (axis > 0 ? "x" : "") + std::to_string(header.Size(axis));
   }
-  size.values = double(io->GetNumberOfComponents());
-  size.valueBytes = double(io->GetComponentSize());
+  size.values = double(header.components);
+  size.valueBytes = double(SizeOf(header.component));
   size.name = what + " '" + file + "' of " + text + " voxels";
   return size;
 }

@@ -188,10 +188,15 @@ FindMetaVoxels(const std::string & file, const std::string & what)
   const bool several = data.compare(0, 4, "LIST") == 0 || data.find('%') != std::string::npos;
   bool       compressed = IsTrue(ToText(header, "CompressedData"));
   const bool text = header.count("BinaryData") > 0 && !IsTrue(ToText(header, "BinaryData"));
-  if (int(compressed) + int(several) + int(text) > 1)
+  if ((compressed && (several || text)) || (several && text))
   {
-    throw CommandError(name + " is " + (compressed ? "compressed " : "") + (text ? "text " : "") +
-                       (several ? "in several files" : "") + ": that is not read here");
+    throw CommandError(name + " is " + (compressed ? "compressed and " : "text and ") +
+                       (several ? "in several files" : "text") + ", which is not read here");
+  }
+  const auto axes = ToNumber(header, "NDims", 0), sizes = std::int64_t(Words(ToText(header, "DimSize")).size());
+  if (axes < 1 || axes != sizes) // the library would read beyond what there is
+  {
+    throw CommandError(name + " has " + std::to_string(sizes) + " sizes for " + std::to_string(axes) + " axes");
   }
   VoxelLayout layout;
   layout.header = file;

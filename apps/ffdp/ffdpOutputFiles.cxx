@@ -24,7 +24,6 @@
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 #include "ffdpLeftovers.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 
@@ -140,10 +139,7 @@ WriteAtomically(const std::string &                                   file,
 void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
 {
-  WriteAtomically(file, *ffdp::MakeSelfCommunicator(), [&](const std::string & name) {
-    const LibraryChatter chatter;
-    write(name);
-  });
+  WriteAtomically(file, *ffdp::MakeSelfCommunicator(), write);
 }
 
 std::string
