@@ -64,7 +64,7 @@ SizeOf(const std::string & file, const std::string & what)
     text += (axis > 0 ? "x" : "") + std::to_string(header.Size(axis));
   }
   size.values = double(header.components);
-  size.valueBytes = double(SizeOf(header.component));
+  size.valueBytes = double(::SizeOf(header.component));
   size.name = what + " '" + file + "' of " + text + " voxels";
   return size;
 }
