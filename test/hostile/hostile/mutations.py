@@ -292,6 +292,9 @@ def truncate(sample, rng):
             must = ANY
         elif size >= last and sample.coding != "none":
             must = EITHER
+        # an Euler transform may have three fixed parameters or four
+        if must == REFUSE and b"0 0 0 0" not in content and ("euler" in sample.kind or "composite" in sample.kind) and size > last:
+            must = ANY if len(content[last:size].split()) >= 4 else must
         if "composite" in sample.kind and must == REFUSE and content[:size].rstrip().endswith((b"_3_3", b"FixedParameters: 5 -10 15", b"FixedParameters: 5 -10 15 0")):
             must = ANY
     elif sample.coding == "text" and voxels and lost < 20:
