@@ -1,0 +1,1 @@
+"""Campaigns that try the program as an enemy would. See Documentation/Hostile.md."""
