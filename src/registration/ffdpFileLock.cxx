@@ -194,6 +194,10 @@ FileLock::Take(const std::string & what, uid_t owner)
   }
   catch (const std::runtime_error & error)
   {
+    if (made)
+    {
+      unlink(m_Name.c_str());
+    }
     close(file);
     Refuse(m_Name, error.what());
   }
