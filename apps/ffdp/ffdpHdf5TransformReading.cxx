@@ -21,7 +21,7 @@
 #include "ffdpFileBytes.h"
 #include "ffdpHdf5Handle.h"
 #include "ffdpIsolation.h"
-#include "ffdpProblem.h"
+#include "ffdpMemory.h"
 #include "ffdpSharedBytes.h"
 #include "ffdpTextLines.h"
 
