@@ -22,6 +22,7 @@
 #include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
+#include "ffdpMemory.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
@@ -158,9 +159,10 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
     RequireNiftiSize(ReadGrid(names.moving, "moving image"), "moving image '" + names.moving + "'");
   }
+  const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
+  KeepNeededBytes(problem.peakBytes);
   if (!options.ignoreMemory)
   {
-    const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
     if (device.cuda)
     {
       RequireDeviceMemory(device, problem.deviceBytes, launch);
