@@ -16,7 +16,7 @@
  *
  *=========================================================================*/
 #include "ffdpAgreement.h"
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpImageGrid.h"
