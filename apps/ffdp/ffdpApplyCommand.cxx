@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpCommonOptions.h"

@@ -17,61 +17,22 @@
  *=========================================================================*/
 #include "ffdpArguments.h"
 
+#include "ffdpArgumentChecks.h"
 #include "ffdpCommandError.h"
 #include "ffdpStageText.h"
 #include "ffdpUsage.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 namespace
 {
-
-/** 3 without zeros behind it, and 0.5. */
-std::string
-NumberText(double number)
-{
-  std::ostringstream text;
-  text.precision(10);
-  text << number;
-  return text.str();
-}
 
 bool
 HasOnly(const std::string & text, const char * letters)
 {
   return !text.empty() && text.find_first_not_of(letters) == std::string::npos;
-}
-
-/** Why a text is no value of a type that CLI11 names, or nothing. A range is for what the option checks. */
-std::string
-FindFault(const std::string & type, const std::string & text)
-{
-  const bool whole = type == "INT" || type == "UINT";
-  if (!whole && type != "FLOAT")
-  {
-    return "";
-  }
-  const std::string kind = whole ? "is not a whole number" : "is not a number";
-  char *            end = nullptr;
-  const double      number = std::strtod(text.c_str(), &end);
-  if (!HasOnly(text, whole ? "+-0123456789" : "+-0123456789.eE") || *end != '\0')
-  {
-    return kind;
-  }
-  errno = 0;
-  const bool negative = text[0] == '-' && number != 0;
-  static_cast<void>(negative ? std::strtoll(text.c_str(), nullptr, 10)
-                             : (long long)(std::strtoull(text.c_str(), nullptr, 10)));
-  if (!std::isfinite(number) || (whole && errno == ERANGE))
-  {
-    return "is too large a number";
-  }
-  return type == "UINT" && negative ? "must not be negative" : "";
 }
 
 /** The arguments of one command, one after the other. */
@@ -436,42 +397,6 @@ ReadArguments(CLI::App & program, const std::vector<std::string> & arguments)
   auto all = ArgumentReader(program, **command, words).Read();
   all.push_back(first);
   return all;
-}
-
-CLI::Validator
-NumberBetween(double least, double most)
-{
-  const std::string range =
-    std::isinf(most) ? "of at least " + NumberText(least) : "from " + NumberText(least) + " to " + NumberText(most);
-  const auto check = [=](std::string & text) {
-    const double number = std::strtod(text.c_str(), nullptr);
-    return number >= least && number <= most ? std::string() : "is not a number " + range;
-  };
-  return CLI::Validator(check, range.substr(range.find(' ') + 1));
-}
-
-CLI::Validator
-NumberAtLeast(double least)
-{
-  return NumberBetween(least, INFINITY);
-}
-
-CLI::Validator
-OneOf(const std::vector<std::string> & words)
-{
-  std::string list, set;
-  for (std::size_t i = 0; i < words.size(); ++i)
-  {
-    list += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
-    set += (i == 0 ? "" : ",") + words[i];
-  }
-  return CLI::Validator(
-    [=](std::string & text) {
-      const std::string nearest = FindNearest(text, words);
-      return Contains(words, text) ? std::string()
-                                   : "is not " + list + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
-    },
-    "{" + set + "}");
 }
 
 std::string

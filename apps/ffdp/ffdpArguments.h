@@ -33,17 +33,6 @@
 std::vector<std::string>
 ReadArguments(CLI::App & program, const std::vector<std::string> & arguments);
 
-/** For CLI::Option::check(): numbers within bounds. Whatever an option checks, what is not a finite number is refused
- * by ReadArguments() where one is expected. */
-CLI::Validator
-NumberBetween(double least, double most);
-CLI::Validator
-NumberAtLeast(double least);
-
-/** Likewise: one of these words. */
-CLI::Validator
-OneOf(const std::vector<std::string> & words);
-
 /** Where help is: " (see ffdp apply --help)". */
 std::string
 HelpHint(const std::string & command);

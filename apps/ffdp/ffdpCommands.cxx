@@ -36,5 +36,12 @@ MakeProgram(const Launch & launch)
   AddJacobianCommand(*program);
   AddInfoCommand(*program);
   AddBenchCommand(*program, launch);
+  for (CLI::App * command : program->get_subcommands([](CLI::App *) { return true; }))
+  {
+    for (CLI::Option * option : command->get_options())
+    {
+      option->allow_extra_args(false); // ReadArguments() gives values one by one, and [FILE,1] is one of them
+    }
+  }
   return program;
 }

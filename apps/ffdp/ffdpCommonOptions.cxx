@@ -17,7 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommonOptions.h"
 
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpThreads.h"
 
 #include "itkFFDPConfiguration.h"

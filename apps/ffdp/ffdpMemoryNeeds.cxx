@@ -75,7 +75,8 @@ FileOf(const std::string & entry)
 {
   const std::string text = Trim(entry);
   const auto        comma = text.rfind(',');
-  return !text.empty() && text[0] == '[' && text.back() == ']' && comma != std::string::npos
+  return !text.empty() && text[0] == '[' && text.back() == ']' && comma != std::string::npos &&
+             !std::filesystem::exists(text)
            ? Trim(text.substr(1, comma - 1))
            : text;
 }

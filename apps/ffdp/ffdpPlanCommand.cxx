@@ -15,7 +15,7 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpCommands.h"
 #include "ffdpDeviceName.h"
 #include "ffdpGivenSpacing.h"

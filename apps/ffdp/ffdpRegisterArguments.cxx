@@ -18,7 +18,7 @@
 #include "ffdpRegisterArguments.h"
 
 #include "ffdpAntsOptions.h"
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpSpacingOptions.h"
 
 #include <map>

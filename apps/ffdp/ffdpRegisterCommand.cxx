@@ -16,13 +16,14 @@
  *
  *=========================================================================*/
 #include "ffdpAgreement.h"
-#include "ffdpArguments.h"
+#include "ffdpArgumentChecks.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpGivenSpacing.h"
 #include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
+#include "ffdpMemory.h"
 #include "ffdpNiftiWriter.h"
 #include "ffdpProblem.h"
 #include "ffdpProgressLine.h"
@@ -172,9 +173,10 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     RequireNiftiSize(ReadGrid(names.fixed, "fixed image"), "fixed image '" + names.fixed + "'");
     RequireNiftiSize(ReadGrid(names.moving, "moving image"), "moving image '" + names.moving + "'");
   }
+  const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
+  KeepNeededBytes(problem.peakBytes);
   if (!options.ignoreMemory)
   {
-    const RegistrationProblem problem = DescribeProblem(options, list, launch.Ranks().Size());
     if (device.cuda)
     {
       RequireDeviceMemory(device, problem.deviceBytes, launch);

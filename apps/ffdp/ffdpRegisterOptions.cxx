@@ -94,7 +94,7 @@ ParseOutput(RegisterOptions & options)
   }
   if (source.text.back() != ']')
   {
-    source.Refuse("the closing bracket is missing");
+    source.Refuse("the closing bracket is missing; a prefix that begins with '[' is './" + source.text + "'");
   }
   Words names = SplitList(source.text);
   if (names.size() > 3 || names[0].empty())

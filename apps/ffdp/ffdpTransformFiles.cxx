@@ -120,7 +120,7 @@ std::pair<std::string, bool>
 ParseEntry(const std::string & item)
 {
   const std::string entry = Trim(item);
-  if (entry.empty() || entry.front() != '[')
+  if (entry.empty() || entry.front() != '[' || std::filesystem::exists(entry))
   {
     return { entry, false };
   }

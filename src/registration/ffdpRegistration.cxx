@@ -141,53 +141,6 @@ private:
     return m_Pairs.front().fixed.voxels.domain;
   }
 
-  /** What is gone through to compare images once, beside what the warp takes: local correlation of one pair and the
-   * warp together are 1. Measured on two cores, oasis and lpba. */
-  static double
-  WorkOfMetrics(const RegistrationStage & stage)
-  {
-    double work = 0;
-    for (const RegistrationMetric & metric : stage.metrics)
-    {
-      work += metric.kind == RegistrationMetric::Kind::LocalCorrelation    ? 0.55
-              : metric.kind == RegistrationMetric::Kind::MutualInformation ? 0.4
-                                                                           : 0.15;
-    }
-    return work;
-  }
-
-  /** The work of a level in voxels, as LevelWork counts. */
-  static LevelWork
-  WorkOf(const RegistrationStage & stage, const PlannedLevel & level)
-  {
-    constexpr double Rotation = 0.15;   // of the voxels, for each rotation that a search tries
-    constexpr double Iteration = 15000; // voxels, whatever the size: threads begin and end
-    constexpr double WarpAlone = 0.45, OfBothWays = 1.45;
-    const double     voxels = double(level.size.Voxels()) + Iteration;
-    LevelWork        work;
-    work.iterations = level.iterations;
-    switch (stage.kind)
-    {
-      case Kind::Moments:
-        work.perIteration = voxels * RotationsPerStep * Rotation;
-        break;
-      case Kind::Rigid:
-      case Kind::Similarity:
-      case Kind::Affine:
-        work.setup = 0.5 * voxels;
-        work.perIteration = voxels * WorkOfMetrics(stage);
-        work.share = 0.4; // they mostly converge long before
-        break;
-      case Kind::Greedy:
-      case Kind::SyN:
-        work.setup = 2 * voxels;
-        work.perIteration = voxels * (WarpAlone + WorkOfMetrics(stage)) * (stage.kind == Kind::SyN ? OfBothWays : 1);
-        work.share = 0.9;
-        break;
-    }
-    return work;
-  }
-
   double
   WorkOfEnd() const
   {

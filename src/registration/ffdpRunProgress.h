@@ -18,6 +18,7 @@
 #ifndef ffdpRunProgress_h
 #define ffdpRunProgress_h
 
+#include "ffdpLevels.h"
 #include "ffdpRegistration.h"
 #include "ffdpStateArchive.h"
 
@@ -46,6 +47,10 @@ struct LevelWork
     return setup + this->Left(0);
   }
 };
+
+/** The work of a level, as LevelWork counts it. */
+LevelWork
+WorkOf(const RegistrationStage & stage, const PlannedLevel & level);
 
 /** Tells the observer of a registration how far it is: what is done, of that and what is usually left. A level that
  * ends early takes what it leaves undone with it. */

@@ -75,6 +75,7 @@ TEST(SharedOptions, NamesMayBeginWithABracket)
   for (const char * arguments : { "evaluate --fixed '[a.nii.gz' --moved '[a,b].nii.gz'",
                                   "apply -i '[a.nii.gz' -r '[a,b].nii.gz' -t identity -o '[o].nii.gz'",
                                   "compose -r '[a,b].nii.gz' -t identity -o '[w.nii.gz'",
+                                  "apply -i '[a.nii.gz' -r '[a.nii.gz' -t '[w.nii.gz' identity -o '[p.nii.gz'",
                                   "invert -t '[w.nii.gz' -o '[i.nii.gz'",
                                   "evaluate --warp '[i.nii.gz'",
                                   "plan -t rigid -f '[a.nii.gz' -m '[a,b].nii.gz'" })

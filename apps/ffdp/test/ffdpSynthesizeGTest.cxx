@@ -251,7 +251,7 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
     { ball + "--table file", "'file' is empty" },
     { ball + "--spacing 0", "--spacing must be above 0", WrongUsage },
     { ball + "--spacing 1 -1 1", "--spacing must be above 0", WrongUsage },
-    { ball + "--spacing 1 nan 1", "--spacing must be above 0", WrongUsage },
+    { ball + "--spacing 1 nan 1", "--spacing 'nan': is not a number", WrongUsage },
     { ball + "--spacing 1 1", "one number or three", WrongUsage },
     { ball + "--spacing 1e-5", "too fine" },
     { ball + "--size 0 10 10", "--size must be from 1", WrongUsage },
