@@ -1,7 +1,6 @@
 # Installs headers, library and a CMake package (plain mode; in module mode ITK's macros do it).
 # An outside project then writes find_package(FFDP REQUIRED) and links FFDP::FFDP.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(FFDP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/FFDP)

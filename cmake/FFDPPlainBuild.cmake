@@ -8,7 +8,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-include(cmake/FFDPOutputDirectories.cmake)
+include(cmake/FFDPInstalledPaths.cmake)
 
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(FFDP_BUILD_BENCHMARK "Build ffdp_benchmark (needs Google Benchmark)" ON)

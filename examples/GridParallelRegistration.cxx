@@ -215,8 +215,7 @@ Run(itk::SizeValueType size, ffdp::Communicator & communicator)
   registration->SetFixedImage(fixed->GetOutput());
   registration->SetMovingImage(moving->GetOutput());
   // Without a stage the default ones are run: moments, rigid, affine, greedy. Here: a rigid one and a short warp.
-  RegistrationType::StageType rigid;
-  rigid.kind = RegistrationType::StageType::Kind::Rigid;
+  RegistrationType::StageType rigid(RegistrationType::StageType::Kind::Rigid);
   rigid.shrinkFactors = { 4, 2 };
   rigid.iterations = { 80, 40 };
   registration->AddStage(rigid);

@@ -55,6 +55,39 @@ struct ImagePair
   VolumeView<const float> movingMask;
 };
 
+/** By how much a level is smaller than the fixed image. A number, and numbers of three axes ({ 4, 4, 1 }), mean what
+ * they say. By spacing, a level has cubes for voxels, whose edges are a number times the shortest edge of a voxel of
+ * the fixed image; axes whose voxels are longer already stay as they are, so that thick slices are not made fewer while
+ * there are pixels to spare. Images whose voxels are cubes are shrunk alike either way. */
+struct ShrinkFactor
+{
+  ShrinkFactor(double all)
+    : axis{ all, all, all }
+  {}
+  ShrinkFactor(double x, double y, double z)
+    : axis{ x, y, z }
+  {}
+
+  static ShrinkFactor
+  BySpacing(double factor)
+  {
+    ShrinkFactor shrink(factor);
+    shrink.bySpacing = true;
+    return shrink;
+  }
+
+  double axis[3];           ///< of the fixed image
+  bool   bySpacing = false; ///< the three are alike, and count for the axis that is sampled most finely
+};
+
+inline bool
+operator==(const ShrinkFactor & a, const ShrinkFactor & b)
+{
+  return a.bySpacing == b.bySpacing && a.axis[0] == b.axis[0] && a.axis[1] == b.axis[1] && a.axis[2] == b.axis[2];
+}
+
+/** What is done from coarse to fine. The defaults are the deformable stage of the preset `balanced`, see MakeStages().
+ */
 struct RegistrationStage
 {
   enum class Kind
@@ -67,11 +100,19 @@ struct RegistrationStage
     SyN     ///< both images move, against each other, and meet half way
   };
 
+  RegistrationStage() = default;
+
+  /** A stage of this kind with the defaults of the kind: what the presets begin with, and what `ffdp register` takes
+   * where numbers are left out. Linear stages and Moments compare by mutual information. */
+  FFDP_EXPORT explicit RegistrationStage(Kind kind);
+
   Kind                            kind = Kind::Greedy;
   std::vector<RegistrationMetric> metrics = std::vector<RegistrationMetric>(1);
-  std::vector<double>             shrinkFactors = { 4, 2, 1 }; ///< of the levels, in voxels of the fixed image
+  std::vector<ShrinkFactor>       shrinkFactors = { ShrinkFactor::BySpacing(4), ///< of the levels; { 4, 2, 1 } is
+                                                    ShrinkFactor::BySpacing(2), ///< taken as it is
+                                                    ShrinkFactor::BySpacing(1) };
   std::vector<int>                iterations = { 100, 50, 25 };
-  std::vector<double>             smoothingSigmas; ///< of the levels; empty: what the shrink factors ask for
+  std::vector<double>             smoothingSigmas; ///< of the levels; empty: what the shrinking asks for
   bool   smoothingInMm = false;                    ///< the unit of these sigmas; otherwise voxels of the full image
   double tolerance =
     1e-3; ///< stop a level when its loss falls per iteration by less than this part of its highest minus lowest
@@ -79,16 +120,18 @@ struct RegistrationStage
   int smallestSize = 16; ///< of an axis that is shrunk; a level that would be smaller keeps this many voxels
 
   /** Linear stages: how far an iteration moves points half way to the corners of the image at the start of a level, in
-   * voxels of the level. Greedy, SyN: the largest step, times half a voxel; SyN moves both images so far. */
-  double learningRate = 0.5;
+   * voxels of the level; 0.25 is usual. Greedy, SyN: the largest step, times half a voxel; SyN moves both images so
+   * far.
+   */
+  double learningRate = 0.55;
 
   // Moments
   double searchAngle = 45; ///< degrees about each axis; 0: keep the orientation, put centers of mass on each other
   double searchStep = 15;
 
   // Greedy, SyN
-  double gradientSigma = 1.7;         ///< smoothing of the gradient
-  double warpSigma = 0.5;             ///< smoothing of the warp after each step
+  double gradientSigma = 1.4;         ///< smoothing of the gradient
+  double warpSigma = 0.55;            ///< smoothing of the warp after each step
   bool   sigmasInMm = false;          ///< the unit of the two; otherwise voxels of the level
   double axisWeight[3] = { 1, 1, 1 }; ///< 0 keeps the warp from moving along an axis of the fixed grid
 };

@@ -53,6 +53,10 @@ struct StagePreset
 FFDP_EXPORT std::vector<RegistrationStage>
             MakeStages(const StagePreset & preset = {});
 
+/** "4", or "[4,4,1]". */
+FFDP_EXPORT std::string
+            DescribeFactor(const ShrinkFactor & factor);
+
 /** A stage in one line, for logs. */
 FFDP_EXPORT std::string
             DescribeStage(const RegistrationStage & stage);

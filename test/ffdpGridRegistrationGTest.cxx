@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpPartition.h"
 #include "ffdpRegistrationTestSupport.h"
+#include "ffdpTestFolder.h"
 #include "ffdpThreadRanks.h"
 #include "ffdpWarpReference.h"
 
@@ -239,9 +240,9 @@ ExpectSameForStops(const Problem & problem, const std::vector<Stop> & stops)
   const RegistrationResult undisturbed = RunOnRanks(problem, 1);
   for (const Stop & stop : stops)
   {
+    const TestFolder       folder("grid-checkpoint");
     RegistrationCheckpoint checkpoint;
-    checkpoint.directory = ::testing::TempDir() + "ffdp_grid_checkpoint_" + std::to_string(stop.ranks);
-    RemoveCheckpoint(checkpoint);
+    checkpoint.directory = folder.Path();
     EXPECT_THROW(RunRanks(stop.ranks,
                           [&](Communicator & communicator) {
                             const int  last = communicator.Size() - 1;
@@ -253,7 +254,6 @@ ExpectSameForStops(const Problem & problem, const std::vector<Stop> & stops)
                           }),
                  RegistrationAborted);
     ExpectSameBytes(undisturbed, RunOnRanks(problem, stop.ranksAfter, true, checkpoint), stop.ranksAfter);
-    RemoveCheckpoint(checkpoint);
   }
 }
 
@@ -270,6 +270,9 @@ ShortStage(Kind kind, Metric metric)
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 6, 4 };
   stage.tolerance = 0;
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   return stage;
 }
 
@@ -576,6 +579,32 @@ TEST_F(GridRegistration, AxesThatLieAcrossEachOther)
     problem.stages = { stage };
     ExpectSameForAllRanks(problem, { 2, 5, 8 });
   }
+}
+
+/** Sizes of levels by spacing follow from the whole image: a slab of it would be as thick as it is wide. */
+TEST_F(GridRegistration, ThickSlices)
+{
+  const TestImage thick({ 56, 50, 15 }, { { 1, 1, 3 } }, Same);
+  const TestImage slicesAlongY({ 54, 17, 52 }, { { 1, 3, 1 } }, Bent);
+  problem.fixed = { &thick };
+  for (const TestImage * image : { &slicesAlongY, &std::as_const(moving) })
+  {
+    problem.moving = { image };
+    for (const Kind kind : { Kind::Affine, Kind::Greedy })
+    {
+      RegistrationStage stage = ShortStage(kind, Metric::LocalCorrelation);
+      stage.shrinkFactors = { ShrinkFactor::BySpacing(2), { 2, 1, 1 } };
+      stage.smallestSize = 6; // a factor of 2 would leave 7 slices
+      problem.stages = { stage };
+      const auto self = MakeSelfCommunicator();
+      EXPECT_EQ(RunOnRank(problem, *self).levels.at(0).size, (Extent{ 28, 25, 15 }));
+      ExpectSameForAllRanks(problem, { 3 });
+    }
+  }
+  RegistrationStage moments(Kind::Moments);
+  moments.searchAngle = 15;
+  problem.stages = { moments };
+  ExpectSameForAllRanks(problem, { 3 });
 }
 
 /** Two ranks reach nearly all planes, and hold them in one piece; for more of them the ring brings planes. */

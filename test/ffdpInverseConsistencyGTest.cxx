@@ -184,6 +184,7 @@ TEST(InverseConsistency, SteepWarpsAndTheirInversesAgreeInBothOrders)
   stage.shrinkFactors = { 1 };
   stage.iterations = { 1 };
   stage.learningRate = 1e-4;
+  stage.gradientSigma = 1.7;
   stage.warpSigma = 0;
   stage.metrics.front().kind = Metric::MeanSquares;
 
@@ -266,6 +267,7 @@ BringHome(const Warp<float> & warp)
   stage.shrinkFactors = { 1 };
   stage.iterations = { 1 };
   stage.learningRate = 1e-4;
+  stage.gradientSigma = 1.7;
   stage.warpSigma = 0;
   stage.metrics.front().kind = Metric::MeanSquares;
   std::vector<float> values;

@@ -18,6 +18,7 @@
 #include "ffdpRegistration.h"
 
 #include "ffdpRegistrationTestSupport.h"
+#include "ffdpTestFolder.h"
 
 #include <filesystem>
 #include <fstream>
@@ -56,15 +57,13 @@ class RegistrationCheckpointTest : public testing::Test
 {
 protected:
   RegistrationCheckpointTest()
-    : m_Fixed({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, KnownWarp)
+    : m_Folder(testing::UnitTest::GetInstance()->current_test_info()->name())
+    , m_Fixed({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, KnownWarp)
     , m_Moving({ 32, 28, 24 }, { { 1.6, 1.6, 1.6 } }, Same)
   {
-    m_Checkpoint.directory =
-      testing::TempDir() + "ffdp-checkpoint-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    m_Checkpoint.directory = m_Folder.Path();
     m_Checkpoint.seconds = 0; // after each iteration
-    std::filesystem::remove_all(m_Checkpoint.directory);
   }
-  ~RegistrationCheckpointTest() override { std::filesystem::remove_all(m_Checkpoint.directory); }
 
   /** Stops after so many reports: those of iterations, then those of the end. */
   RegistrationResult
@@ -108,6 +107,7 @@ protected:
 
   static constexpr int Never = -1;
 
+  TestFolder             m_Folder;
   TestImage              m_Fixed, m_Moving;
   RegistrationStart      m_Start;
   RegistrationCheckpoint m_Checkpoint;
@@ -212,6 +212,12 @@ TEST_F(RegistrationCheckpointTest, RefusesStateOfAnotherProblemAndBrokenFiles)
   EXPECT_THROW(Run(stages, 8, m_Checkpoint), RegistrationAborted);
   stages[2].gradientSigma = 1.5;
   EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);
+  stages = ShortStages();
+  for (const ShrinkFactor & factor : { ShrinkFactor::BySpacing(1), ShrinkFactor(1, 1, 1.01) })
+  {
+    stages[2].shrinkFactors.back() = factor;
+    EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument) << factor.bySpacing;
+  }
   stages = ShortStages();
   m_Moving.voxels.values[100] += 1;
   EXPECT_THROW(Run(stages, Never, m_Checkpoint), std::invalid_argument);

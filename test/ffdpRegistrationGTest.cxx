@@ -394,6 +394,41 @@ TEST(Registration, RefusesWhatCannotBeRegistered)
   EXPECT_THROW(RunStages({ { fixed.Placed(), fixed.Placed(), {}, {} } }, { stage }), std::invalid_argument);
 }
 
+/** Each image has its slices along another axis; the second pair is oblique, too. */
+TEST(Registration, ThickSlices)
+{
+  const TestImage thick({ 56, 50, 15 }, { { 1, 1, 3 } }, KnownWarp);
+  const TestImage across({ 56, 17, 44 }, { { 1, 3, 1 } }, Same);
+  TestImage       oblique = TurnedImage({ 60, 17, 60 }, 30, Same); // its second axis stays where it is
+  {
+    const TestImage fine = TurnedImage({ 60, 51, 60 }, 30, Same);
+    oblique.indexToPhysical = Compose(fine.indexToPhysical, AffineMap{ { 1, 0, 0, 0, 3, 0, 0, 0, 1 }, { 0, 1, 0 } });
+    for (std::int64_t i = 0; i < oblique.voxels.domain.Voxels(); ++i)
+    {
+      oblique.voxels.values[std::size_t(i)] = fine.voxels.At(i % 60, 3 * (i / 60 % 17) + 1, i / 60 / 17);
+    }
+  }
+  RegistrationStage bySpacing = GreedyStage(), alone = GreedyStage();
+  bySpacing.smallestSize = alone.smallestSize = 6; // a factor of 2 would leave 7 slices
+  bySpacing.shrinkFactors = { ShrinkFactor::BySpacing(2), ShrinkFactor::BySpacing(1) };
+  alone.shrinkFactors = { 1, 1 };
+  for (const TestImage * moving : { &across, &std::as_const(oblique) })
+  {
+    const auto run = [&](const RegistrationStage & stage) {
+      return RunStages({ { thick.Placed(), moving->Placed(), {}, {} } },
+                       { LinearStage(Kind::Rigid, Metric::LocalCorrelation), stage });
+    };
+    const RegistrationResult result = run(bySpacing);
+    ASSERT_EQ(result.levels.size(), 4u);
+    EXPECT_EQ(result.levels[2].size, (Extent{ 28, 25, 15 }));
+    EXPECT_GT(result.smallestJacobian, 0);
+    RegistrationResult none = result;
+    std::fill(none.warp.begin(), none.warp.end(), 0.0f);
+    EXPECT_LT(WarpError(result, thick), 0.8 * WarpError(none, thick));       // between slices nothing is seen
+    EXPECT_LT(WarpError(result, thick), 1.1 * WarpError(run(alone), thick)); // the coarse level loses nothing
+  }
+}
+
 TEST(Registration, LevelsThatAreTooSmallAreLeftOutWithANote)
 {
   const TestImage   fixed(FixedSize, Isotropic, KnownWarp);

@@ -163,6 +163,7 @@ LinearStage(Kind kind, Metric metric)
   stage.metrics.front().kind = metric;
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 80, 60 };
+  stage.learningRate = 0.5;
   return stage;
 }
 
@@ -214,6 +215,9 @@ GreedyStage()
   stage.kind = Kind::Greedy;
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 60, 40 };
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   return stage;
 }
 

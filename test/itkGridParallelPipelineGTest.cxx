@@ -17,6 +17,8 @@
  *=========================================================================*/
 #include "itkGridParallelImageRegistrationMethod.h"
 
+#include "ffdpTestFolder.h"
+#include "ffdpStageList.h"
 #include "itkGridParallelTestSupport.h"
 
 #include "itkAffineTransform.h"
@@ -168,8 +170,9 @@ TEST(GridParallelPipeline, WhatAnObserverThrowsAtTheEndComesThrough)
 
 TEST(GridParallelPipeline, WhatAnObserverThrowsComesThroughWhenTheStateCannotBeSaved)
 {
-  auto              pair = QuickPair();
-  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_lost_checkpoint";
+  auto                         pair = QuickPair();
+  const ffdp::test::TestFolder folder("lost-checkpoint");
+  const std::string            directory = folder.Path();
   pair.method->SetCheckpointDirectory(directory);
   Observe(pair.method.GetPointer(), itk::IterationEvent(), [&] {
     std::filesystem::remove_all(directory);
@@ -310,6 +313,18 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithTheImages)
   EXPECT_EQ(ErrorOf(method), "");
 }
 
+TEST(GridParallelPipeline, ADefaultStageIsTheLastOfThePreset)
+{
+  const auto method = QuickPair().method;
+  method->SetStages({});
+  method->AddStage({});
+  ASSERT_EQ(method->GetStages().size(), 1u);
+  EXPECT_EQ(ffdp::DescribeStage(method->GetStages().front()), ffdp::DescribeStage(ffdp::MakeStages().back()));
+  std::ostringstream text;
+  method->Print(text);
+  EXPECT_NE(text.str().find("100 at 1/4 50 at 1/2 25 at 1/1 by spacing"), std::string::npos) << text.str();
+}
+
 TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)
 {
   auto   pair = QuickPair();
@@ -344,8 +359,9 @@ TEST(GridParallelPipeline, NamesWhatIsWrongWithStagesAndTransforms)
 
 TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
 {
-  const std::string directory = testing::TempDir() + "ffdp_grid_parallel_checkpoint";
-  const auto        parameters = [](const auto & pair) {
+  const ffdp::test::TestFolder folder("checkpoint");
+  const std::string            directory = folder.Path();
+  const auto                   parameters = [](const auto & pair) {
     const auto * field = pair.method->GetTransform()->GetNthTransformConstPointer(1);
     return std::vector<double>(field->GetParameters().begin(), field->GetParameters().end());
   };
@@ -354,7 +370,6 @@ TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
 
   auto stopped = QuickPair();
   stopped.method->SetCheckpointDirectory(directory);
-  stopped.method->RemoveCheckpoint();
   Observe(stopped.method.GetPointer(), itk::IterationEvent(), [&] {
     stopped.method->SetAbortGenerateData(stopped.method->GetCurrentLevel() == 1);
   });
@@ -371,5 +386,4 @@ TEST(GridParallelPipeline, GoesOnFromACheckpointToTheSameResult)
   resumed.method->Modified();
   resumed.method->Update();
   EXPECT_EQ(iterations, 8);
-  resumed.method->RemoveCheckpoint();
 }

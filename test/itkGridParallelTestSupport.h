@@ -193,6 +193,9 @@ ShortStage(RegistrationStage::Kind kind, RegistrationMetric::Kind metric = Regis
   stage.metrics.front().kind = metric;
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 50, 30 };
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   return stage;
 }
 

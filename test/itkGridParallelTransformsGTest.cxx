@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "itkGridParallelImageRegistrationMethod.h"
 
+#include "ffdpTestFolder.h"
 #include "itkGridParallelTestSupport.h"
 
 #include "itkAffineTransform.h"
@@ -27,7 +28,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
 
 using namespace ffdp::test;
@@ -124,7 +124,8 @@ TEST(GridParallelTransforms, TransformsCanBeWrittenAndReadBack)
   rigid.iterations = greedy.iterations = { 5, 2 };
   pair.method->SetStages({ rigid, greedy });
   pair.method->Update();
-  const std::string file = testing::TempDir() + "ffdp_grid_parallel.h5";
+  const ffdp::test::TestFolder folder("transforms");
+  const std::string            file = folder.Path() + "/pair.h5";
   for (const auto * transform : { pair.method->GetTransform(), pair.method->GetInverseTransform() })
   {
     const auto writer = itk::TransformFileWriterTemplate<double>::New();
@@ -142,7 +143,6 @@ TEST(GridParallelTransforms, TransformsCanBeWrittenAndReadBack)
                                 [&](const Place & p) { return Move(read, p); }),
               1e-9);
   }
-  std::remove(file.c_str());
 }
 
 TEST(GridParallelTransforms, StartsFromALinearTransform)

@@ -22,6 +22,7 @@
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
+#include "ffdpSpacingOptions.h"
 #include "ffdpUsage.h"
 
 #include "itkFFDPConfiguration.h"
@@ -79,6 +80,7 @@ Run(int argc, char ** argv, const Launch & launch)
   try
   {
     program.parse(TakeCommandLine(argc, argv));
+    PrintSpacingNotes(program);
   }
   catch (const CLI::ParseError & error)
   {

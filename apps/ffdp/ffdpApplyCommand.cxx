@@ -22,6 +22,7 @@
 #include "ffdpPointFiles.h"
 #include "ffdpRawImages.h"
 #include "ffdpResampling.h"
+#include "ffdpSpacingOptions.h"
 
 #include <algorithm>
 #include <map>
@@ -121,6 +122,11 @@ AddApplyCommand(CLI::App & program)
                  "Image (2-D, 3-D, also 4-D or of vectors), or points as x,y,z or x,y in mm (LPS) in a .csv file")
     ->required();
   command->add_option("-r,--reference", options->reference, "Image whose grid the result has (not for points)");
+  AddSpacingOption(
+    *command, "--spacing", "the input", [options] { return std::vector<std::string>{ options->image }; });
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command
     ->add_option(
       "-t,--transform",

@@ -20,6 +20,7 @@
 #include "ffdpFields.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 #include "ffdpTransformWriting.h"
 
 #include <iostream>
@@ -72,6 +73,9 @@ AddComposeCommand(CLI::App & program)
   auto   options = std::make_shared<Options>();
   auto * command = program.add_subcommand("compose", "Put several transforms into one file");
   command->add_option("-r,--reference", options->reference, "Image whose grid a displacement field has");
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command
     ->add_option("-t,--transform",
                  options->transforms,

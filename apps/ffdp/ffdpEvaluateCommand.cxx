@@ -23,6 +23,7 @@
 #include "ffdpLabelScores.h"
 #include "ffdpLandmarks.h"
 #include "ffdpOutputNames.h"
+#include "ffdpSpacingOptions.h"
 
 #include <nlohmann/json.hpp>
 
@@ -280,6 +281,11 @@ AddEvaluateCommand(CLI::App & program)
   auto * moved = command->add_option("--moved", options->moved, "An image that was brought to its grid");
   command->add_option("--mask", options->mask, "Compare the images only where this is not 0")->needs(fixed);
   command->add_option("--warp", options->warp, "A displacement field: folding and size");
+  AddSpacingOption(*command, "--spacing", "all images, label maps and the mask", [options] {
+    return std::vector<std::string>{
+      options->fixedLabels, options->movedLabels, options->fixed, options->moved, options->mask
+    };
+  });
   auto * fixedPoints = command->add_option("--fixed-points", options->fixedPoints, "Landmarks as x,y,z in mm (.csv)");
   auto * movingPoints =
     command->add_option("--moving-points", options->movingPoints, "Where they are in the moving image");

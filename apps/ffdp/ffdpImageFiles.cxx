@@ -26,6 +26,7 @@
 #include "ffdpRegularFile.h"
 #include "ffdpTypedImages.h"
 #include "ffdpVoxelLayout.h"
+#include "ffdpVoxelSpacing.h"
 
 #include "itkImageIOFactory.h"
 #include "vnl/vnl_det.h"
@@ -139,7 +140,7 @@ IsSane(const ImageAxis & axis)
 } // namespace
 
 ImageHeader
-ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+ReadStoredHeader(const std::string & file, const std::string & what, bool seriesToo)
 {
   const std::string name = what + " '" + file + "' ";
   RequireRegularFile(file, what);
@@ -163,9 +164,21 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
     {
       throw CommandError(name + "has a spacing or an origin that is zero, negative or not a number");
     }
-    if (axis < 3 && !IsSane(header.axes[axis]))
+  }
+  return header;
+}
+
+ImageHeader
+ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo)
+{
+  ImageHeader header = ReadStoredHeader(file, what, seriesToo);
+  SettleSpacing(header, file, what);
+  for (unsigned int axis = 0; axis < std::min(3u, header.Dimensions()); ++axis)
+  {
+    if (!IsSane(header.axes[axis]))
     {
-      throw CommandError(name + "has a spacing, an origin or a direction that is far too small or too large");
+      throw CommandError(what + " '" + file +
+                         "' has a spacing, an origin or a direction that is far too small or too large");
     }
   }
   return header;
@@ -294,7 +307,7 @@ RequireWritten(const std::string & file)
 {
   try
   {
-    RequireComplete(file, "image", ReadImageHeader(file, "image", true));
+    RequireComplete(file, "image", ReadStoredHeader(file, "image", true));
   }
   catch (const CommandError &)
   {

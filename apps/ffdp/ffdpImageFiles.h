@@ -44,6 +44,11 @@ OneLine(const itk::ExceptionObject & error);
 ImageHeader
 ReadImageHeader(const std::string & file, const std::string & what, bool seriesToo = false);
 
+/** The same without what the command line and the metadata of microscopes say of its spacing: for a file of our own,
+ * which need not hold it. */
+ImageHeader
+ReadStoredHeader(const std::string & file, const std::string & what, bool seriesToo = false);
+
 /** An image without voxels, with the first three axes of a file. */
 FloatImage::Pointer
 GridOf(const ImageHeader & header, const std::string & file, const std::string & what);

@@ -21,6 +21,7 @@
 #include "ffdpImageReading.h"
 #include "ffdpOutputNames.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 
 #include <cmath>
 #include <cstdio>
@@ -111,6 +112,9 @@ AddJacobianCommand(CLI::App & program)
                  "A displacement field, or transforms in ANTs' order: 1Warp.nii.gz 0GenericAffine.mat")
     ->required();
   command->add_option("-r,--reference", options->reference, "Image whose grid the map has; else that of the field");
+  AddSpacingOption(*command, "--reference-spacing", "the reference", [options] {
+    return std::vector<std::string>{ options->reference };
+  });
   command->add_flag("--log", options->logarithm, "Write logarithms: 0 where volume is kept");
   command->add_option("-o,--output", options->output, "Image to write")->required();
   command->callback([options] { RunJacobian(*options); });

@@ -30,6 +30,10 @@ MovePoint(const TransformList & transforms, std::array<double, 3> point)
   const bool                    planar = transforms.file.dimension == PlaneDimension;
   from[2] = planar ? 0 : from[2]; // where fields of the plane are
   const auto moved = transforms.transform->TransformPoint(from);
+  if (!std::isfinite(moved[0]) || !std::isfinite(moved[1]) || !std::isfinite(moved[2]))
+  {
+    throw CommandError(transforms.file.name + " takes a point to where coordinates are no finite numbers");
+  }
   std::copy_n(moved.GetDataPointer(), planar ? 2 : 3, point.begin());
   return point;
 }

@@ -30,7 +30,8 @@ struct LandmarkErrors
   double              largest = 0;
 };
 
-/** A point where transforms take it. Those of the plane leave z alone, whatever it is. */
+/** A point where transforms take it. Those of the plane leave z alone, whatever it is. Throws CommandError if
+ * coordinates become infinite. */
 std::array<double, 3>
 MovePoint(const TransformList & transforms, std::array<double, 3> point);
 

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpCommands.h"
 #include "ffdpDeviceName.h"
+#include "ffdpGivenSpacing.h"
 #include "ffdpOutputFiles.h"
 #include "ffdpOutputNames.h"
 #include "ffdpProblem.h"
@@ -182,7 +183,9 @@ RunPlan(const RegisterOptions & options, int ranks, const std::string & json)
   {
     std::printf("%-10s %*s\n", "inverse", 51, Seconds(atTheEnd).c_str());
   }
-  for (const std::string & note : problem.estimate.notes)
+  std::vector<std::string> notes = TakeSpacingNotes();
+  notes.insert(notes.end(), problem.estimate.notes.begin(), problem.estimate.notes.end());
+  for (const std::string & note : notes)
   {
     std::printf("note: %s\n", note.c_str());
   }

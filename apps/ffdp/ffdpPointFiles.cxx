@@ -19,24 +19,28 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
+#include "ffdpTextLines.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 namespace
 {
 
+constexpr const char * Blanks = " \t";
+
+/** Cut at each comma. A cell that begins with a quotation mark ends with one, and may hold commas. */
 std::vector<std::string>
 SplitCells(const std::string & line)
 {
   std::vector<std::string> cells(1);
+  bool                     quoted = false;
   for (const char c : line)
   {
-    if (c == ',')
+    const bool blank = cells.back().find_first_not_of(Blanks) == std::string::npos;
+    quoted = c == '"' ? !quoted && blank : quoted;
+    if (c == ',' && !quoted)
     {
       cells.emplace_back();
     }
@@ -55,38 +59,32 @@ Trim(const std::string & text)
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
 }
 
-/** Independent of the locale; false unless the whole cell is a finite number. */
+/** False unless the whole cell is a finite number. */
 bool
-ParseNumber(const std::string & cell, double & number)
+ParseCell(const std::string & cell, double & number)
 {
   const std::string text = Trim(cell);
-  const char *      begin = text.data() + (!text.empty() && text.front() == '+' ? 1 : 0);
-  const auto        end = text.data() + text.size();
-  const auto        result = std::from_chars(begin, end, number);
-  return result.ec == std::errc() && result.ptr == end && std::isfinite(number);
+  return ParseNumber(text.data(), text.data() + text.size(), number);
 }
 
-/** Where x, y and z, or x and y, are, if a header names them. */
-void
+/** Finds where x, y and z, or x and y, are, if a header names one of them; otherwise the first columns count. False for
+ * a header with a y or a z that lacks what comes before it. */
+bool
 FindColumns(const std::vector<std::string> & names, PointTable & table)
 {
-  std::array<std::size_t, 3> found = table.columns;
+  std::array<bool, 3> named{};
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     const auto name = std::find_if(names.begin(), names.end(), [&](const std::string & cell) {
       const std::string text = Trim(cell);
       return text == std::string(1, "xyz"[axis]) || text == std::string(1, "XYZ"[axis]);
     });
-    if (name == names.end())
-    {
-      table.dimension = axis == 2 ? 2 : table.dimension;
-      table.columns = axis == 2 ? found : table.columns;
-      return;
-    }
-    found[axis] = std::size_t(name - names.begin());
+    named[axis] = name != names.end();
+    table.columns[axis] = named[axis] ? std::size_t(name - names.begin()) : axis;
   }
-  table.dimension = 3;
-  table.columns = found;
+  const bool any = named[0] || named[1] || named[2];
+  table.dimension = any ? (named[2] ? 3 : 2) : table.dimension;
+  return !any || (named[0] && named[1]);
 }
 
 bool
@@ -95,7 +93,7 @@ ParsePoint(const PointTable & table, PointTable::Row & row)
   for (std::size_t axis = 0; axis < table.dimension; ++axis)
   {
     const std::size_t column = table.columns[axis];
-    if (column >= row.cells.size() || !ParseNumber(row.cells[column], row.point[axis]))
+    if (column >= row.cells.size() || !ParseCell(row.cells[column], row.point[axis]))
     {
       return false;
     }
@@ -103,46 +101,69 @@ ParsePoint(const PointTable & table, PointTable::Row & row)
   return true;
 }
 
+/** Names of columns are no numbers: otherwise a first point that is damaged would count as a header. */
+bool
+IsHeader(const std::vector<std::string> & cells)
+{
+  return std::none_of(cells.begin(), cells.end(), [](const std::string & cell) {
+    double ignored;
+    return ParseCell(cell, ignored);
+  });
+}
+
+/** Throws CommandError for a line with fewer cells than the first line has, or with more: only a last column of text
+ * may hold commas. */
+void
+RequireColumns(const PointTable & table, std::size_t expected, std::size_t found, const TextLines & lines)
+{
+  const auto end = table.columns.begin() + table.dimension;
+  const bool endsInText = !table.header.empty() && std::find(table.columns.begin(), end, expected - 1) == end;
+  if (found < expected || (found > expected && !endsInText))
+  {
+    lines.Refuse("it has " + std::to_string(found) + " columns, and the first line has " + std::to_string(expected));
+  }
+}
+
+std::string
+WithoutByteOrderMark(const std::string & line)
+{
+  const std::string mark = "\xEF\xBB\xBF"; // Excel begins UTF-8 with it
+  return line.compare(0, mark.size(), mark) == 0 ? line.substr(mark.size()) : line;
+}
+
 } // namespace
 
 PointTable
 ReadPoints(const std::string & file, const std::string & what)
 {
-  std::ifstream in(file);
-  if (!in)
+  constexpr std::size_t LongestLine = 1 << 16;
+  TextLines             lines(file, what, LongestLine);
+  PointTable            table;
+  std::string           line;
+  for (std::size_t columns = 0; lines.Next(line);)
   {
-    throw CommandError(what + " '" + file + "' cannot be opened");
-  }
-  PointTable  table;
-  std::string line;
-  bool        first = true;
-  for (int number = 1; std::getline(in, line); ++number)
-  {
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (line.empty())
-    {
-      continue;
-    }
-    PointTable::Row row{ SplitCells(line), {} };
-    if (first && row.cells.size() == 2)
-    {
-      table.dimension = 2;
-    }
+    const bool      first = columns == 0;
+    const auto      text = first ? WithoutByteOrderMark(line) : line;
+    PointTable::Row row{ SplitCells(text), {} };
+    columns = first ? row.cells.size() : columns;
+    table.dimension = first && columns == 2 ? 2 : table.dimension;
+    RequireColumns(table, columns, row.cells.size(), lines);
     if (ParsePoint(table, row))
     {
       table.rows.push_back(row);
     }
-    else if (double ignored; first && !ParseNumber(row.cells[0], ignored))
+    else if (first && IsHeader(row.cells))
     {
-      table.header = line;
-      FindColumns(row.cells, table);
+      table.header = text;
+      if (!FindColumns(row.cells, table))
+      {
+        lines.Refuse("of the columns x, y and z it names some, but not x and y");
+      }
     }
     else
     {
-      throw CommandError(what + " '" + file + "', line " + std::to_string(number) + ": not of the form " +
-                         (table.dimension == 2 ? "x,y" : "x,y,z") + " with finite numbers");
+      lines.Refuse(std::string("not of the form ") + (table.dimension == 2 ? "x,y" : "x,y,z") + " with finite numbers");
     }
-    first = false;
   }
   if (table.rows.empty())
   {

@@ -275,7 +275,7 @@ WriteAndCheck(const RawImage & image, const std::string & name)
 bool
 HoldsAll(const RawImage & image, const std::string & file)
 {
-  const ImageHeader header = ReadImageHeader(file, "image", true);
+  const ImageHeader header = ReadStoredHeader(file, "image", true);
   const auto        size = image.grid->GetLargestPossibleRegion().GetSize();
   for (unsigned int axis = 0; axis < 3; ++axis)
   {

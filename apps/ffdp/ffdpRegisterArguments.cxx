@@ -18,6 +18,7 @@
 #include "ffdpRegisterArguments.h"
 
 #include "ffdpAntsOptions.h"
+#include "ffdpSpacingOptions.h"
 
 #include <map>
 
@@ -41,7 +42,7 @@ AddStageOptions(CLI::App & command)
       "rigid, affine or deformable (the default): the preset up to that kind; or one stage, as in 'Rigid[0.25]'");
   add("--metric", StageOption::Metric, "As in 'CC[1,4]', 'MI[fixed.nii,moving.nii,1,32]' or 'MeanSquares'");
   add("-c,--convergence", StageOption::Convergence, "As in '[100x50x25,1e-3,10]' or 100x50x25");
-  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1");
+  add("--shrink-factors", StageOption::ShrinkFactors, "As in 4x2x1, or of each axis as in '[4,4,1]x[2,2,1]x1'");
   add("-s,--smoothing-sigmas", StageOption::SmoothingSigmas, "As in 2x1x0vox or 2x1x0mm");
   return options;
 }
@@ -91,6 +92,7 @@ AddProblemOptions(CLI::App &                               command,
   command.add_flag("--no-moments", options->noMoments, "Start from where the files say the images are");
   command.add_option("--threads", options->threads, "0: all, or what ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS says");
   command.add_option("--device", options->device, "cpu, cuda or cuda:N (see `ffdp info`)")->capture_default_str();
+  AddRegistrationSpacings(command, options);
   AddAntsOptions(command, options);
   const StageOptions stageOptions = AddStageOptions(command);
   command.footer(StageHelp);

@@ -18,6 +18,7 @@
 #include "ffdpAgreement.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
+#include "ffdpGivenSpacing.h"
 #include "ffdpImageGrid.h"
 #include "ffdpInterruption.h"
 #include "ffdpLaunch.h"
@@ -198,6 +199,8 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   });
   auto result = RunOnDevice(options, list, inputs, launch, *log);
   result.notes.insert(result.notes.begin(), list.notes.begin(), list.notes.end());
+  const auto spacingNotes = TakeSpacingNotes();
+  result.notes.insert(result.notes.begin(), spacingNotes.begin(), spacingNotes.end());
   if (options.composite && result.hasWarp && ranks.Size() > 1)
   {
     result.notes.emplace_back(

@@ -149,6 +149,7 @@ PlanStages(const RegisterOptions & options)
 void
 RequireAxisWeights(const RegisterOptions & options, const ffdp::Extent & fixedSize)
 {
+  RequireAxisFactors(options.stages, fixedSize.z > 1 ? 3 : 2);
   if (!options.restrictDeformation.empty() && fixedSize.z > 1 && Split(options.restrictDeformation, 'x').size() < 3)
   {
     throw UsageError("--restrict-deformation '" + options.restrictDeformation +

@@ -50,7 +50,8 @@ ParseOutput(RegisterOptions & options);
 StageList
 PlanStages(const RegisterOptions & options);
 
-/** Throws UsageError if --restrict-deformation has too few numbers for images of this size. */
+/** Throws UsageError if --restrict-deformation, or a level of --shrink-factors, has a number of numbers that does not
+ * suit images of this size. */
 void
 RequireAxisWeights(const RegisterOptions & options, const ffdp::Extent & fixedSize);
 

@@ -19,7 +19,7 @@
 
 #include "ffdpAgreement.h"
 #include "ffdpCommandError.h"
-#include "ffdpHdf5Transforms.h"
+#include "ffdpHdf5TransformReading.h"
 #include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
 #include "ffdpPlaneDelivery.h"

@@ -35,7 +35,6 @@ Stage
 ParseTransform(const Source & source)
 {
   const Call call = ParseCall(source);
-  Stage      stage;
   const struct
   {
     const char * name;
@@ -49,7 +48,7 @@ ParseTransform(const Source & source)
   {
     source.Refuse("there is no such stage; there are Moments, Rigid, Similarity, Affine, Greedy and SyN");
   }
-  stage.kind = known->kind;
+  Stage      stage(known->kind);
   const bool moments = stage.kind == Stage::Kind::Moments;
   const bool deformable = IsDeformable(stage);
   const auto most = std::size_t(deformable ? 3 : moments ? 2 : 1);
@@ -69,7 +68,6 @@ ParseTransform(const Source & source)
     stage.searchStep = field(1).empty() ? stage.searchStep : source.Number(field(1), "step", 1);
     return stage;
   }
-  stage.learningRate = deformable ? stage.learningRate : 0.25;
   if (!field(0).empty())
   {
     stage.learningRate = source.Number(field(0), "learning rate", 0);
@@ -87,8 +85,8 @@ ParseTransform(const Source & source)
   {
     // ANTs' numbers: the largest step in voxels, and variances instead of sigmas
     stage.learningRate *= field(0).empty() ? 1 : 2;
-    stage.gradientSigma = std::sqrt(field(1).empty() ? 3.0 : source.Number(field(1), "variance", 0));
-    stage.warpSigma = std::sqrt(field(2).empty() ? 0.0 : source.Number(field(2), "variance", 0));
+    stage.gradientSigma = field(1).empty() ? stage.gradientSigma : std::sqrt(source.Number(field(1), "variance", 0));
+    stage.warpSigma = field(2).empty() ? stage.warpSigma : std::sqrt(source.Number(field(2), "variance", 0));
     return stage;
   }
   std::string gradientSigma = field(1), warpSigma = field(2);
@@ -125,17 +123,40 @@ ParseConvergence(const Source & source, Stage & stage)
   }
 }
 
+/** The factors of a level: 4, or one for each axis, as in [4,4,1] or [4,4]. */
+ffdp::ShrinkFactor
+ParseLevelFactors(const Source & source, const std::string & level, const std::string & word)
+{
+  const auto number = [&](const std::string & text) { return source.Number(text, "factor of " + level, 1); };
+  if (word.empty() || word.front() != '[')
+  {
+    return number(word);
+  }
+  const Words axes = SplitList(word);
+  if (word.back() != ']' || axes.size() < 2 || axes.size() > 3)
+  {
+    source.Refuse(level + ", '" + word + "', is neither a factor nor one for each axis, as in [4,4,1]");
+  }
+  return { number(axes[0]), number(axes[1]), axes.size() == 3 ? number(axes[2]) : 1 };
+}
+
 void
 ParseShrinkFactors(const Source & source, Stage & stage)
 {
   stage.shrinkFactors.clear();
-  for (const std::string & word : Split(Trim(source.text), 'x'))
+  for (const std::string & word : Split(source.text, 'x'))
   {
-    stage.shrinkFactors.push_back(source.Number(word, "factor", 1));
-    if (stage.shrinkFactors.size() > 1 && stage.shrinkFactors.back() > *(stage.shrinkFactors.end() - 2))
+    const std::string        level = "level " + std::to_string(stage.shrinkFactors.size() + 1);
+    const ffdp::ShrinkFactor factor = ParseLevelFactors(source, level, word);
+    const ffdp::ShrinkFactor before = stage.shrinkFactors.empty() ? factor : stage.shrinkFactors.back();
+    for (int axis = 0; axis < 3; ++axis)
     {
-      source.Refuse("factors must not rise from level to level");
+      if (factor.axis[axis] > before.axis[axis])
+      {
+        source.Refuse("factors must not rise from level to level, along any axis: " + level + " is '" + word + "'");
+      }
     }
+    stage.shrinkFactors.push_back(factor);
   }
 }
 
@@ -172,15 +193,9 @@ struct StageInMaking
   Stage
   Finish()
   {
-    if (!gaveMetrics)
+    if (!gaveMetrics && stage.kind != Stage::Kind::Moments)
     {
-      if (stage.kind != Stage::Kind::Moments)
-      {
-        source.Refuse("the stage has no --metric");
-      }
-      constexpr int CoarseBins = 16;
-      stage.metrics.front().kind = Metric::Kind::MutualInformation;
-      stage.metrics.front().bins = CoarseBins;
+      source.Refuse("the stage has no --metric");
     }
     if (std::all_of(stage.metrics.begin(), stage.metrics.end(), [](const Metric & m) { return m.weight == 0; }))
     {
@@ -195,7 +210,7 @@ struct StageInMaking
       stage.shrinkFactors.clear();
       for (std::size_t left = stage.iterations.size(); left > 0; --left)
       {
-        stage.shrinkFactors.push_back(std::ldexp(1.0, int(left) - 1));
+        stage.shrinkFactors.push_back(ffdp::ShrinkFactor::BySpacing(std::ldexp(1.0, int(left) - 1)));
       }
     }
     this->RequireAsMany("shrink factors", stage.shrinkFactors.size());
@@ -306,6 +321,25 @@ ParseStages(const std::vector<StageArgument> & arguments, const ImageNames & ima
   return list;
 }
 
+void
+RequireAxisFactors(const std::vector<StageArgument> & arguments, int dimension)
+{
+  for (const StageArgument & argument : arguments)
+  {
+    const Source source{ NameOf(argument.option), Trim(argument.value) };
+    const Words  levels = argument.option == StageOption::ShrinkFactors ? Split(source.text, 'x') : Words();
+    for (std::size_t i = 0; i < levels.size(); ++i)
+    {
+      const bool ofAxes = !levels[i].empty() && levels[i].front() == '[';
+      if (ofAxes && SplitList(levels[i]).size() != std::size_t(dimension))
+      {
+        source.Refuse("the images are " + std::to_string(dimension) + "-D, but level " + std::to_string(i + 1) +
+                      " is '" + levels[i] + "'; " + (dimension == 3 ? "[4,4,1]" : "[4,2]") + " would do");
+      }
+    }
+  }
+}
+
 std::array<double, 3>
 ParseAxisWeights(const std::string & text)
 {
@@ -345,5 +379,8 @@ const char * const StageHelp =
   "Convergence: [ITERATIONS,THRESHOLD,WINDOW]. A level ends when the loss falls per iteration, over WINDOW of them, "
   "by\n"
   "  less than THRESHOLD (1e-3) of the range of its losses; ANTs' threshold has another scale.\n"
-  "Shrink factors: halves from level to level when left out. Smoothing: what the factors ask for when left out.\n"
+  "Shrink factors: every axis by 4 in 4x2x1; '[4,4,1]x[2,2,1]x1' has a factor for each axis. When left out, halves "
+  "from\n"
+  "  level to level by spacing: axes that are sampled finely are shrunk first, until voxels are cubes.\n"
+  "Smoothing: what the factors ask for when left out.\n"
   "A --transform without brackets (rigid, affine, deformable) takes the stages of the preset up to that kind.";

@@ -68,6 +68,10 @@ IsStage(const std::string & transform);
 StageList
 ParseStages(const std::vector<StageArgument> & arguments, const ImageNames & images);
 
+/** Throws CommandError if shrink factors of axes, as in [4,4,1], are more or fewer than the images have axes. */
+void
+RequireAxisFactors(const std::vector<StageArgument> & arguments, int dimension);
+
 /** A weight for each axis: 1x1x0 or 1x0. */
 std::array<double, 3>
 ParseAxisWeights(const std::string & text);

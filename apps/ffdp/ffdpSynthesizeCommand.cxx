@@ -23,6 +23,7 @@
 #include "ffdpProceduralHead.h"
 #include "ffdpRandomWarp.h"
 #include "ffdpRawImages.h"
+#include "ffdpSpacingOptions.h"
 #include "ffdpTransformWriting.h"
 
 #include <cmath>
@@ -343,6 +344,8 @@ AddSynthesizeCommand(CLI::App & program)
   auto * command =
     program.add_subcommand("synthesize", "Make a T1- or T2-like image with labels, from a label map or from nothing");
   command->add_option("--labels", options->labels, "Label map to paint");
+  AddSpacingOption(
+    *command, "--labels-spacing", "the label map", [options] { return std::vector<std::string>{ options->labels }; });
   command->add_flag("--head", options->head, "Paint a procedural head instead; its shape depends on the seed");
   command->add_option("-o,--output", options->output, "Image to write")->required();
   command->add_option("--labels-out", options->labelsOut, "Also write the labels of its voxels");

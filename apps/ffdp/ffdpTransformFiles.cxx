@@ -18,20 +18,21 @@
 #include "ffdpTransformFiles.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpHdf5TransformReading.h"
 #include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpPlanarTransforms.h"
+#include "ffdpRegularFile.h"
 #include "ffdpStageText.h"
+#include "ffdpStoredTransform.h"
+#include "ffdpTransformMatlab.h"
+#include "ffdpTransformText.h"
 
 #include "itkAffineTransform.h"
 #include "itkDisplacementFieldTransform.h"
-#include "itkTransformFactory.h"
-#include "itkTransformFileReader.h"
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
+#include <new>
 
 namespace
 {
@@ -40,80 +41,28 @@ using Affine = itk::AffineTransform<double, 3>;
 using Field = itk::DisplacementFieldTransform<double, 3>;
 using Base = TransformType;
 
-void
-RequireFinite(const Base * transform, const std::string & file)
-{
-  if (const auto * composite = dynamic_cast<const CompositeType *>(transform)) // would copy all its fields
-  {
-    for (itk::SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
-    {
-      RequireFinite(composite->GetNthTransformConstPointer(n), file);
-    }
-    return;
-  }
-  const auto & parameters = transform->GetParameters();
-  for (itk::SizeValueType i = 0; i < parameters.Size(); ++i)
-  {
-    if (!std::isfinite(parameters[i]))
-    {
-      throw CommandError("transform '" + file + "' has parameters that are infinite or not a number");
-    }
-  }
-}
-
-/** Some kinds of ITK's (VersorTransform of 5.2) do not take a new matrix into account when parameters are set: their
- * offset is still that of the identity, whatever the center. */
-template <unsigned int VDimension>
-void
-ComputeOffsets(itk::TransformBaseTemplate<double> * transform)
-{
-  if (auto * linear = dynamic_cast<itk::MatrixOffsetTransformBase<double, VDimension, VDimension> *>(transform))
-  {
-    linear->SetCenter(linear->GetCenter());
-  }
-  else if (auto * composite = dynamic_cast<itk::CompositeTransform<double, VDimension> *>(transform))
-  {
-    for (itk::SizeValueType n = 0; n < composite->GetNumberOfTransforms(); ++n)
-    {
-      ComputeOffsets<VDimension>(composite->GetNthTransformModifiablePointer(n));
-    }
-  }
-}
-
+using AnyTransform = itk::TransformBaseTemplate<double>;
 using BasePointers = std::vector<Base::Pointer>;
 
-/** All that is in a file. */
-itk::TransformFileReaderTemplate<double>::Pointer
+/** All that is in a file, whatever its format; empty for a format that is not known here. */
+std::vector<StoredTransform>
 LoadTransforms(const std::string & file)
 {
-  if (!std::filesystem::exists(file))
+  if (IsHdf5File(file))
   {
-    throw CommandError("transform '" + file + "' does not exist");
+    return ReadHdf5Transforms(file);
   }
-  if (std::filesystem::is_directory(file))
+  if (EndsWith(file, ".mat"))
   {
-    throw CommandError("transform '" + file + "' is a folder, not a file");
+    return ReadTransformMatlab(file);
   }
-  // c3d_affine_tool, greedy and ITK-SNAP write these, and ITK knows only what derives from them
-  itk::TransformFactory<itk::MatrixOffsetTransformBase<double, 3, 3>>::RegisterTransform();
-  itk::TransformFactory<itk::MatrixOffsetTransformBase<double, 2, 2>>::RegisterTransform();
-  auto reader = itk::TransformFileReaderTemplate<double>::New();
-  reader->SetFileName(file);
-  try
+  if (EndsWith(file, ".xfm"))
   {
-    const LibraryChatter chatter;
-    reader->Update();
+    RequireRegularFile(file, "transform");
+    throw CommandError("transform '" + file +
+                       "' is one of MINC, which cannot be read here: save it as a .mat, .tfm or .h5 file first");
   }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::string reason = OneLine(error);
-    reason.resize(std::min(reason.size(), reason.find("The usual cause"))); // pages of what is registered follow
-    throw CommandError("transform '" + file + "' " +
-                       (reason.find("Could not create Transform IO") != std::string::npos
-                          ? "is not a file of transforms that can be read here"
-                          : "cannot be read: " + reason));
-  }
-  return reader;
+  return ReadTransformText(file);
 }
 
 /** A transform of the plane as one of space. */
@@ -133,32 +82,19 @@ Lift(const PlanarTransform * transform, const std::string & file)
 BasePointers
 ReadTransformFile(const std::string & file, unsigned int & dimension)
 {
-  const auto   reader = LoadTransforms(file);
   BasePointers found;
-  dimension = 0;
-  for (const auto & item : *reader->GetModifiableTransformList())
+  try
   {
-    ComputeOffsets<PlaneDimension>(item);
-    ComputeOffsets<SpaceDimension>(item);
-    const auto *        planar = dynamic_cast<const PlanarTransform *>(item.GetPointer());
-    const Base::Pointer transform =
-      planar ? Lift(planar, file) : Base::Pointer(dynamic_cast<Base *>(item.GetPointer()));
-    if (!transform)
+    for (const AnyTransform::Pointer & item : MakeTransforms(LoadTransforms(file), file))
     {
-      throw CommandError("transform '" + file + "' is not one of two or three dimensions");
+      const auto * planar = dynamic_cast<const PlanarTransform *>(item.GetPointer());
+      found.push_back(planar ? Lift(planar, file) : Base::Pointer(dynamic_cast<Base *>(item.GetPointer())));
+      dimension = planar ? PlaneDimension : SpaceDimension;
     }
-    const unsigned int own = planar ? PlaneDimension : SpaceDimension;
-    if (dimension != 0 && dimension != own)
-    {
-      throw CommandError("transform '" + file + "' holds transforms of two and of three dimensions");
-    }
-    dimension = own;
-    RequireFinite(transform, file);
-    found.push_back(transform);
   }
-  if (found.empty())
+  catch (const std::bad_alloc &)
   {
-    throw CommandError("transform '" + file + "' holds no transform");
+    throw CommandError("transform '" + file + "' cannot be read: there is not enough memory");
   }
   return found;
 }
@@ -299,9 +235,13 @@ RequireTransforms(const std::vector<std::string> & list)
     {
       ReadImageHeader(file, "displacement field");
     }
-    else if (!std::filesystem::exists(file))
+    else if (IsHdf5File(file))
     {
-      throw CommandError("transform '" + file + "' does not exist");
+      RequireSoundTransforms(DescribeHdf5Transforms(file), file);
+    }
+    else
+    {
+      MakeTransforms(LoadTransforms(file), file);
     }
   }
 }

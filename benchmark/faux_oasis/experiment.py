@@ -77,13 +77,20 @@ class Experiment:
         self._require_same_settings()
         self._write("identity.txt", IDENTITY)
 
+    def find(self, pair, factor):
+        """Returns the result of an earlier run, or None."""
+        known = self._path(self._name(pair, factor) + ".json")
+        if not os.path.exists(known):
+            return None
+        with open(known, encoding="utf-8") as text:
+            return json.load(text)
+
     def run(self, pair, factor):
-        """Registers a pair at `factor` times the native voxel size. Returns what is known about it."""
-        name = f"{pair[0]}-{pair[1]}_{self.settings.native * factor:g}mm"
-        known = self._path(name + ".json")
-        if os.path.exists(known):
-            with open(known, encoding="utf-8") as text:
-                return json.load(text)
+        """Registers a pair at `factor` times the native voxel size, unless that was done before; returns the result."""
+        known = self.find(pair, factor)
+        if known:
+            return known
+        name = self._name(pair, factor)
         affine = self._align(pair)
         fixed, moving = (self._image(subject, moves, factor) for subject, moves in zip(pair, (False, True)))
         print(f"{name}: register", flush=True)
@@ -226,6 +233,9 @@ class Experiment:
                     raise ExperimentError(f"'{self.settings.folder}' holds results of other settings")
         else:
             self._write("settings.json", json.dumps(identity, indent=2) + "\n")
+
+    def _name(self, pair, factor):
+        return f"{pair[0]}-{pair[1]}_{self.settings.native * factor:g}mm"
 
     def _path(self, name):
         return os.path.join(self.settings.folder, name)

@@ -92,9 +92,12 @@ AddStage(Hash & hash, const RegistrationStage & stage)
       hash.AddNumber(number);
     }
   }
-  for (const double factor : stage.shrinkFactors)
+  for (const ShrinkFactor & factor : stage.shrinkFactors)
   {
-    hash.AddNumber(factor);
+    for (const double number : { factor.axis[0], factor.axis[1], factor.axis[2], double(factor.bySpacing) })
+    {
+      hash.AddNumber(number);
+    }
   }
   for (const int iterations : stage.iterations)
   {

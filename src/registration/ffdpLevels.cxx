@@ -17,7 +17,9 @@
  *=========================================================================*/
 #include "ffdpLevels.h"
 
+#include "ffdpLevelSize.h"
 #include "ffdpRegistrationEstimate.h"
+#include "ffdpStageList.h"
 
 #include <algorithm>
 #include <cmath>
@@ -110,18 +112,48 @@ RequireNumbers(const RegistrationStage & stage)
   Require(weights > 0, "a stage needs a metric whose weight is not 0");
 }
 
-/** Tells if the first level is far from as small as was asked for. */
-void
-NoteSmallest(const RegistrationStage &  stage,
-             const Extent &             full,
-             const PlannedLevel &       first,
-             std::vector<std::string> & notes)
+/** Of each level, how much each axis is shrunk. */
+std::vector<std::array<double, 3>>
+FactorsOfLevels(const RegistrationStage & stage, const PlacedImage & fixed)
 {
-  const auto longest = [](const Extent & size) { return double(std::max({ size.x, size.y, size.z })); };
-  if (longest(first.size) > 2 * longest(full) / stage.shrinkFactors.front())
+  std::vector<std::array<double, 3>> factors;
+  for (const ShrinkFactor & factor : stage.shrinkFactors)
+  {
+    factors.push_back(FactorsOfAxes(factor, fixed));
+    const std::array<double, 3> & own = factors.back();
+    const std::array<double, 3> & before = factors.size() > 1 ? *(factors.end() - 2) : own;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      Require(factor.axis[axis] >= 1 && own[axis] <= before[axis],
+              "shrink factors must not rise from level to level and not be below 1");
+    }
+  }
+  return factors;
+}
+
+/** Tells if the first level is far from as small as was asked for, along the axes that were to be shrunk. */
+void
+NoteSmallest(const RegistrationStage &     stage,
+             const Extent &                full,
+             const std::array<double, 3> & factors,
+             const PlannedLevel &          first,
+             std::vector<std::string> &    notes)
+{
+  const std::int64_t voxels[3] = { full.x, full.y, full.z };
+  const std::int64_t left[3] = { first.size.x, first.size.y, first.size.z };
+  double             longest = 0, wanted = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    if (factors[axis] > 1)
+    {
+      longest = std::max(longest, double(left[axis]));
+      wanted = std::max(wanted, double(voxels[axis]) / factors[axis]);
+    }
+  }
+  if (longest > 2 * wanted)
   {
     std::ostringstream note;
-    note << NameOf(stage.kind) << ": with a shrink factor of " << stage.shrinkFactors.front()
+    note << NameOf(stage.kind) << ": with a shrink factor of " << DescribeFactor(stage.shrinkFactors.front())
          << " too little would be left of the image; the level has " << first.size.x << "x" << first.size.y << "x"
          << first.size.z << " voxels";
     notes.push_back(note.str());
@@ -149,20 +181,20 @@ SeesPoint(const Extent & from, const AffineMap & map, const Extent & to)
 } // namespace
 
 std::vector<PlannedLevel>
-PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes)
+PlanLevels(const RegistrationStage & stage, const PlacedImage & fixed, std::vector<std::string> & notes)
 {
   Require(!stage.shrinkFactors.empty() && stage.shrinkFactors.size() == stage.iterations.size(),
           "a stage needs as many shrink factors as numbers of iterations, and at least one");
   Require(stage.smoothingSigmas.empty() || stage.smoothingSigmas.size() == stage.shrinkFactors.size(),
           "a stage needs as many smoothing sigmas as shrink factors, or none");
   RequireNumbers(stage);
-  std::vector<PlannedLevel> levels;
-  for (std::size_t i = 0; i < stage.shrinkFactors.size(); ++i)
+  const Extent &                           full = fixed.voxels.domain;
+  const std::vector<std::array<double, 3>> factors = FactorsOfLevels(stage, fixed);
+  std::vector<PlannedLevel>                levels;
+  for (std::size_t i = 0; i < factors.size(); ++i)
   {
-    Require(stage.shrinkFactors[i] >= 1 && (i == 0 || stage.shrinkFactors[i] <= stage.shrinkFactors[i - 1]),
-            "shrink factors must not rise from level to level and not be below 1");
     Require(stage.iterations[i] >= 0, "a number of iterations cannot be negative");
-    PlannedLevel level{ LevelSize(full, stage.shrinkFactors[i], stage.smallestSize), stage.iterations[i], {} };
+    PlannedLevel level{ ShrinkExtent(full, factors[i], stage.smallestSize), stage.iterations[i], {} };
     if (!stage.smoothingSigmas.empty())
     {
       level.smoothing = { stage.smoothingSigmas[i], stage.smoothingInMm };
@@ -171,7 +203,7 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
     if (!levels.empty() && !again && levels.back().size == level.size)
     {
       std::ostringstream note;
-      note << NameOf(stage.kind) << ": the level with shrink factor " << stage.shrinkFactors[i - 1]
+      note << NameOf(stage.kind) << ": the level with shrink factor " << DescribeFactor(stage.shrinkFactors[i - 1])
            << " was left out: the image is too small to tell it from the next";
       notes.push_back(note.str());
       levels.back() = level;
@@ -181,9 +213,9 @@ PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std
       levels.push_back(level);
     }
   }
-  if (levels.size() == stage.shrinkFactors.size()) // otherwise it was told already
+  if (levels.size() == factors.size()) // otherwise it was told already
   {
-    NoteSmallest(stage, full, levels.front(), notes);
+    NoteSmallest(stage, full, factors.front(), levels.front(), notes);
   }
   return levels;
 }

@@ -71,9 +71,10 @@ struct PlannedLevel
   LevelSmoothing smoothing;
 };
 
-/** The levels of a stage, without those that would repeat the size of another; notes tell what was left out. */
+/** The levels of a stage, without those that would repeat the size of another; notes tell what was left out. Of the
+ * fixed image, only size and place are looked at. */
 std::vector<PlannedLevel>
-PlanLevels(const RegistrationStage & stage, const Extent & full, std::vector<std::string> & notes);
+PlanLevels(const RegistrationStage & stage, const PlacedImage & fixed, std::vector<std::string> & notes);
 
 /** Throws std::invalid_argument with this complaint if, under a map in mm, no point of a coarse grid over a fixed image
  * lies in its moving one, nor the other way round: then there is nothing to follow. */

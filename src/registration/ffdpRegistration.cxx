@@ -83,8 +83,9 @@ public:
     m_Alignment.affine = start.affine;
     for (const RegistrationStage & stage : stages)
     {
-      m_Plans.push_back(stage.kind == Kind::Moments ? std::vector<PlannedLevel>{ PlanSearch(stage, this->FixedSize()) }
-                                                    : PlanLevels(stage, this->FixedSize(), m_Result.notes));
+      m_Plans.push_back(stage.kind == Kind::Moments
+                          ? std::vector<PlannedLevel>{ PlanSearch(stage, pairs.front().fixed) }
+                          : PlanLevels(stage, pairs.front().fixed, m_Result.notes));
       for (const PlannedLevel & level : m_Plans.back())
       {
         m_Progress.Expect(WorkOf(stage, level));

@@ -350,10 +350,11 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
 {
   Require(!pairs.empty(), "there are no images to register");
   Require(!stages.empty(), "there is no stage to run");
-  const unsigned       workers = ResolveThreads(threads);
-  const double         full = MostVoxels(pairs.front().fixedSize, ranks);
-  double               held = startsFromWarp ? 3 * full : 0; // floats of the warp between stages
-  double               edges = 0;                            // floats of all of them, once they are there
+  const unsigned    workers = ResolveThreads(threads);
+  const PlacedImage fixed{ VolumeView<const float>(nullptr, pairs.front().fixedSize), pairs.front().fixedToPhysical };
+  const double      full = MostVoxels(pairs.front().fixedSize, ranks);
+  double            held = startsFromWarp ? 3 * full : 0; // floats of the warp between stages
+  double            edges = 0;                            // floats of all of them, once they are there
   RegistrationEstimate estimate;
 
   const EdgePairs                      edgePairs(stages, pairs.size());
@@ -376,13 +377,13 @@ EstimateRegistration(const std::vector<PairGeometry> &      pairs,
     }
     if (stage.kind == Kind::Moments)
     {
-      const PlannedLevel search = PlanSearch(stage, pairs.front().fixedSize);
+      const PlannedLevel search = PlanSearch(stage, fixed);
       const double       floats = held + edges + SearchFloats(pairs, stage, search, workers, ranks);
       estimate.levels.push_back({ int(i), NameOf(stage.kind), search.size, search.iterations, 4 * floats });
       estimate.peakBytes = std::max(estimate.peakBytes, 4 * floats);
       continue;
     }
-    for (const PlannedLevel & level : PlanLevels(stage, pairs.front().fixedSize, estimate.notes))
+    for (const PlannedLevel & level : PlanLevels(stage, fixed, estimate.notes))
     {
       const double voxels = MostVoxels(level.size, ranks);
       double       floats = edges + WindowFloats(compared, stage, level, held > 0, ranks, device) +

@@ -20,6 +20,7 @@
 #include "ffdpRegistrationEstimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace ffdp
@@ -61,25 +62,31 @@ EdgesAndInformation(const std::vector<int> & radii)
   return metrics;
 }
 
+std::vector<ShrinkFactor>
+BySpacing(const std::vector<double> & factors)
+{
+  std::vector<ShrinkFactor> shrink;
+  for (const double factor : factors)
+  {
+    shrink.push_back(ShrinkFactor::BySpacing(factor));
+  }
+  return shrink;
+}
+
 RegistrationStage
 LinearStage(Kind kind, const std::vector<double> & factors, const std::vector<int> & iterations)
 {
-  RegistrationStage stage;
-  stage.kind = kind;
-  stage.metrics = { Information(32) };
-  stage.shrinkFactors = factors;
+  RegistrationStage stage(kind);
+  stage.shrinkFactors = BySpacing(factors);
   stage.iterations = iterations;
-  stage.learningRate = 0.25;
   return stage;
 }
 
+/** The default stage, and how a preset differs from it. */
 RegistrationStage
 GreedyStage(const StagePreset & preset)
 {
   RegistrationStage stage;
-  stage.kind = Kind::Greedy;
-  stage.gradientSigma = 1.4;
-  stage.warpSigma = 0.55;
   if (!preset.sameModality)
   {
     stage.metrics = EdgesAndInformation({ 3 });
@@ -91,19 +98,14 @@ GreedyStage(const StagePreset & preset)
   switch (preset.effort)
   {
     case StagePreset::Effort::Fast:
-      stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 60, 20, 2 };
       stage.learningRate = 0.7;
       stage.gradientSigma = 1.3;
       stage.warpSigma = std::max(stage.warpSigma, 0.7); // less is left to iron at the end, which takes most of the time
       break;
     case StagePreset::Effort::Balanced:
-      stage.shrinkFactors = { 4, 2, 1 };
-      stage.iterations = { 100, 50, 25 };
-      stage.learningRate = 0.55;
       break;
     case StagePreset::Effort::Accurate:
-      stage.shrinkFactors = { 4, 2, 1 };
       stage.iterations = { 100, 100, 50 };
       stage.learningRate = 0.65;
       stage.tolerance = 5e-4;
@@ -131,6 +133,30 @@ NameOfMetric(RegistrationMetric::Kind kind)
 
 } // namespace
 
+RegistrationStage::RegistrationStage(Kind kindOfStage)
+  : kind(kindOfStage)
+{
+  switch (kind)
+  {
+    case Kind::Moments:
+      metrics = { Information(16) };
+      break;
+    case Kind::Rigid:
+    case Kind::Similarity:
+    case Kind::Affine:
+      metrics = { Information(32) };
+      learningRate = 0.25;
+      break;
+    case Kind::Greedy:
+      break;
+    case Kind::SyN: // SyN[0.25,3,0] of ANTs
+      learningRate = 0.5;
+      gradientSigma = std::sqrt(3.0);
+      warpSigma = 0;
+      break;
+  }
+}
+
 std::vector<RegistrationStage>
 MakeStages(const StagePreset & preset)
 {
@@ -138,10 +164,7 @@ MakeStages(const StagePreset & preset)
   std::vector<RegistrationStage> stages;
   if (preset.withMoments)
   {
-    RegistrationStage moments;
-    moments.kind = Kind::Moments;
-    moments.metrics = { Information(16) };
-    stages.push_back(moments);
+    stages.emplace_back(Kind::Moments);
   }
   if (preset.last == StagePreset::Last::Rigid)
   {
@@ -160,6 +183,22 @@ MakeStages(const StagePreset & preset)
 }
 
 std::string
+DescribeFactor(const ShrinkFactor & factor)
+{
+  const double(&axis)[3] = factor.axis;
+  std::ostringstream text;
+  if (axis[0] == axis[1] && axis[1] == axis[2])
+  {
+    text << axis[0];
+  }
+  else
+  {
+    text << "[" << axis[0] << "," << axis[1] << "," << axis[2] << "]";
+  }
+  return text.str();
+}
+
+std::string
 DescribeStage(const RegistrationStage & stage)
 {
   std::ostringstream text;
@@ -172,7 +211,9 @@ DescribeStage(const RegistrationStage & stage)
   text << " iterations";
   for (std::size_t i = 0; i < stage.shrinkFactors.size() && i < stage.iterations.size(); ++i)
   {
-    text << " " << stage.iterations[i] << " at 1/" << stage.shrinkFactors[i];
+    text << " " << stage.iterations[i] << " at 1/" << DescribeFactor(stage.shrinkFactors[i]);
+    const bool nextIsBySpacing = i + 1 < stage.shrinkFactors.size() && stage.shrinkFactors[i + 1].bySpacing;
+    text << (stage.shrinkFactors[i].bySpacing && !nextIsBySpacing ? " by spacing" : "");
   }
   text << ", learning rate " << stage.learningRate;
   if (IsDeformable(stage))

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpStartSearch.h"
 
+#include "ffdpLevelSize.h"
 #include "ffdpLevels.h"
 #include "ffdpLinearOptimizer.h"
 #include "ffdpPlaneTurn.h"
@@ -380,12 +381,13 @@ TakeFromFirstRank(Communicator & communicator, const Search * search)
 } // namespace
 
 PlannedLevel
-PlanSearch(const RegistrationStage & stage, const Extent & fixedSize)
+PlanSearch(const RegistrationStage & stage, const PlacedImage & fixed)
 {
-  constexpr double   VoxelsAcross = 32; // of the coarse images that are compared
-  const double       longest = double(std::max({ fixedSize.x, fixedSize.y, fixedSize.z }));
-  const RotationGrid rotations(stage, IsPlane(fixedSize));
-  return { LevelSize(fixedSize, std::max(1.0, longest / VoxelsAcross), 8),
+  constexpr double       VoxelsAcross = 32; // of the coarse images that are compared
+  constexpr std::int64_t Smallest = 8;
+  const Extent &         size = fixed.voxels.domain;
+  const RotationGrid     rotations(stage, IsPlane(size));
+  return { ShrinkExtent(size, FactorsForVoxelsAcross(VoxelsAcross, fixed), Smallest),
            rotations.Trials() + rotations.Refined(),
            {} };
 }
@@ -403,7 +405,7 @@ FindStart(Backend &                           backend,
   {
     field.moving = IsUnknown(field.moving) ? OutsideOfImage() : field.moving;
   }
-  const PlannedLevel      plan = PlanSearch(stage, pairs.front().fixed.voxels.domain);
+  const PlannedLevel      plan = PlanSearch(stage, pairs.front().fixed);
   const Level             level(backend, communicator, pairs, fields, plan.size);
   const Slab              warp = start.warp ? Regrid(backend, communicator, start.warp, level.Size()) : Slab();
   const WholeLevel        whole(backend, communicator, level, warp);

@@ -30,7 +30,7 @@ constexpr int RotationsPerStep = 128;
 
 /** The grid of the coarse images that FindStart() compares, and how often it reports. */
 PlannedLevel
-PlanSearch(const RegistrationStage & stage, const Extent & fixedSize);
+PlanSearch(const RegistrationStage & stage, const PlacedImage & fixed);
 
 /** A map to start from: centers of mass on each other, and the rotation about them under which coarse images are most
  * similar, of those that align the principal axes, of a grid of small rotations, and of what the best of them lead

@@ -66,6 +66,9 @@ OneIteration(Kind kind, Metric metric)
   stage.metrics.front().radius = 2;
   stage.shrinkFactors = { 1 };
   stage.iterations = { 1 };
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   return stage;
 }
 
@@ -98,7 +101,7 @@ TEST(CudaRegistrationEstimate, TellsTheMemoryOfOtherStages)
   const auto      expectNear = [](const ImagePair & images, const std::vector<RegistrationStage> & stages) {
     const Peaks peaks = MeasurePeaks(images, stages);
     EXPECT_NEAR(peaks.measured / peaks.estimated, 1, 0.1)
-      << int(stages.front().kind) << ' ' << bool(images.fixedMask) << ' ' << stages.front().shrinkFactors.front();
+      << int(stages.front().kind) << ' ' << bool(images.fixedMask) << ' ' << stages.front().shrinkFactors.front().axis[0];
   };
   expectNear(masked, { OneIteration(Kind::Greedy, Metric::LocalCorrelation) });
   expectNear(pair, { OneIteration(Kind::SyN, Metric::LocalCorrelation) });

@@ -19,6 +19,7 @@
 
 #include "ffdpRegistrationTestSupport.h"
 #include "ffdpSchedules.h"
+#include "ffdpTestFolder.h"
 
 /** Small registrations from end to end on the device against the processor. */
 using namespace ffdp;
@@ -36,6 +37,9 @@ ShortStage(Kind kind, Metric metric)
   stage.metrics.front().radius = 2;
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 6, 4 };
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   stage.smallestSize = 8;
   return stage;
 }
@@ -219,9 +223,9 @@ TEST(CudaRegistration, GoesOnFromACheckpointOfTheProcessor)
 {
   const Images                         images;
   const std::vector<RegistrationStage> stages{ ShortStage(Kind::Greedy, Metric::MutualInformation) };
+  const TestFolder                     folder("cuda-checkpoint");
   RegistrationCheckpoint               checkpoint;
-  checkpoint.directory = testing::TempDir() + "ffdpCudaCheckpoint";
-  RemoveCheckpoint(checkpoint);
+  checkpoint.directory = folder.Path();
   const auto self = MakeSelfCommunicator();
   int        iterations = 0;
   EXPECT_THROW(Register(
@@ -235,7 +239,6 @@ TEST(CudaRegistration, GoesOnFromACheckpointOfTheProcessor)
                RegistrationAborted);
   const RegistrationResult goneOn =
     Register(*MakeCudaBackend(), *self, { images.Pair() }, AffineMap(), stages, {}, checkpoint);
-  RemoveCheckpoint(checkpoint);
   const RegistrationResult whole = RunOn(*MakeCpuBackend(1), images.Pair(), stages);
   EXPECT_EQ(goneOn.notes.size(), whole.notes.size() + 1) << "it did not go on from the checkpoint";
   EXPECT_TRUE(SameBytes(goneOn.warp, whole.warp));

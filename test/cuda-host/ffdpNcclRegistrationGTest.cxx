@@ -63,6 +63,9 @@ ShortStage(Kind kind, Metric metric)
   stage.metrics.front().radius = 2;
   stage.shrinkFactors = { 2, 1 };
   stage.iterations = { 4, 4 };
+  stage.learningRate = 0.5;
+  stage.gradientSigma = 1.7;
+  stage.warpSigma = 0.5;
   stage.smallestSize = 8;
   return stage;
 }

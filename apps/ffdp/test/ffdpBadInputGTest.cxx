@@ -204,7 +204,7 @@ const std::vector<Case> BrokenTransforms = { { "", "missing.mat", "does not exis
                                              { "", "cut-good.mat", "" },
                                              { "", "cut-field.nii.gz", "cut off" },
                                              { "", "nan-field.nii.gz", "not a number" },
-                                             { "", "nan.txt", "cannot be read" },
+                                             { "", "nan.txt", "line 3: 'nan' is not a finite number" },
                                              { "", "nan.mat", "not a number" },
                                              { "", "good.nii.gz", "three values" } };
 
@@ -255,7 +255,7 @@ TEST(BadInput, Points)
   files.Text("nan.csv", "1,2,3\n1,nan,3\n");
   files.Text("none.csv", "x,y,z\n");
   files.Text("one.csv", "1,2,3\n");
-  std::vector<Case> cases = { { "", "missing.csv", "cannot be opened" },
+  std::vector<Case> cases = { { "", "missing.csv", "does not exist" },
                               { "", "words.csv", "line 3" },
                               { "", "few.csv", "line 3" },
                               { "", "nan.csv", "line 2" },

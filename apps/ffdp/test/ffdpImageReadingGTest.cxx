@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpImageReading.h"
 
+#include "ffdpGivenSpacing.h"
 #include "ffdpPartition.h"
 #include "ffdpPlaneSource.h"
 #include "ffdpRankTestSupport.h"
@@ -305,6 +306,9 @@ TEST(ImageReading, PlanesOfFilesThatItkReads)
     ExpectScalarsOfItk(folder / name, true);
   }
   Write(MakeScalars<std::uint16_t>(), folder / "a.tif");
+  const auto                     spacing = Read(folder / "a.tif")->GetSpacing();
+  const std::vector<std::string> stacks{ folder / "a.tif" }; // which say nothing of the third axis
+  GiveSpacing({ "--spacing", "", { spacing[0], spacing[1], spacing[2] } }, [stacks] { return stacks; });
   ExpectScalarsOfItk(folder / "a.tif", true);
 }
 

@@ -205,6 +205,26 @@ TEST(Plan, ListsTheLevelsOfPresetsAndRefusesWhatRegisterRefuses)
   EXPECT_NE(missing.errors.find("nowhere.nii"), std::string::npos);
 }
 
+TEST(Plan, LevelsOfThickSlicesGoBySpacingUnlessFactorsAreGiven)
+{
+  const Folder folder("plan-thick");
+  auto         thick = MakeImage(0, 0, 0);
+  const auto   size = thick->GetLargestPossibleRegion().GetSize();
+  auto         spacing = thick->GetSpacing();
+  spacing[0] = spacing[1] = 0.5;
+  spacing[2] = 5;
+  thick->SetSpacing(spacing);
+  Write(thick, folder / "a.nii");
+  const std::string images = "-f " + (folder / "a.nii") + " -m " + (folder / "a.nii") + " --device cuda "; // not timed
+  const std::string stage = "-t 'Greedy[]' --metric CC --convergence 2x2 ";
+  const auto        halved = nlohmann::json({ size[0] / 2, size[1] / 2, size[2] });
+  EXPECT_EQ(Plan(folder, images)["levels"].at(5)["size"], halved); // moments, rigid, affine at 4 and 2, greedy at 4
+  EXPECT_EQ(Plan(folder, images + stage)["levels"].at(0)["size"], halved);
+  EXPECT_EQ(Plan(folder, images + stage + "--shrink-factors '[2,2,1]x1'")["levels"].at(0)["size"], halved);
+  EXPECT_EQ(Plan(folder, images + stage + "--shrink-factors 2x1")["levels"].at(0)["size"],
+            nlohmann::json({ size[0] / 2, size[1] / 2, 16 })); // as few as a shrunk axis may have
+}
+
 TEST(Plan, ARunThatCannotFitSaysSoAtOnce)
 {
   // A header of an image of 8 TB, with no voxels behind it: refused by its size before anything is read.

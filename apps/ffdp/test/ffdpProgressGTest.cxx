@@ -125,7 +125,7 @@ TEST(Progress, EveryStageTellsItsTimeLeftMomentsToo)
   EXPECT_EQ(fraction, 1);
   EXPECT_GT(ends, 1);
   EXPECT_LT(endFraction, 0.99);
-  EXPECT_NE(outcome.output.find("moments level 1/1 (32x29x21) iteration 1/7 value"), std::string::npos)
+  EXPECT_NE(outcome.output.find("moments level 1/1 (32x29x28) iteration 1/7 value"), std::string::npos)
     << outcome.output;
   EXPECT_NE(outcome.output.find(" left "), std::string::npos) << outcome.output;
   EXPECT_NE(ReadText(pair.folder / "out_report.html").find("<td>moments</td>"), std::string::npos);

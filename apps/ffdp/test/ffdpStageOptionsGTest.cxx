@@ -86,7 +86,7 @@ TEST(StageOptions, EachFieldLandsInItsPlace)
   EXPECT_EQ(rigid.iterations, (std::vector<int>{ 100, 50, 25 }));
   EXPECT_EQ(rigid.tolerance, 1e-6);
   EXPECT_EQ(rigid.window, 12);
-  EXPECT_EQ(rigid.shrinkFactors, (std::vector<double>{ 4, 2.5, 1 }));
+  EXPECT_EQ(rigid.shrinkFactors, (std::vector<ffdp::ShrinkFactor>{ 4, 2.5, 1 }));
   EXPECT_EQ(rigid.smoothingSigmas, (std::vector<double>{ 2, 1, 0.5 }));
   EXPECT_FALSE(rigid.smoothingInMm);
 
@@ -103,7 +103,8 @@ TEST(StageOptions, EachFieldLandsInItsPlace)
   EXPECT_EQ(greedy.metrics[1].kind, Metric::Kind::MeanSquares);
   EXPECT_EQ(greedy.metrics[1].pair, 1);
   EXPECT_EQ(greedy.metrics[1].weight, 0.1);
-  EXPECT_EQ(greedy.shrinkFactors, (std::vector<double>{ 2, 1 })); // halves when left out
+  const auto bySpacing = &ffdp::ShrinkFactor::BySpacing; // halves when left out
+  EXPECT_EQ(greedy.shrinkFactors, (std::vector<ffdp::ShrinkFactor>{ bySpacing(2), bySpacing(1) }));
   EXPECT_EQ(greedy.smoothingSigmas, (std::vector<double>{ 2, 1 }));
   EXPECT_TRUE(greedy.smoothingInMm);
 
@@ -130,6 +131,82 @@ TEST(StageOptions, EachFieldLandsInItsPlace)
   EXPECT_EQ(list.pairs[1].moving, "b.nii");
   ASSERT_EQ(list.notes.size(), 1u); // about sampling
   EXPECT_NE(list.notes[0].find("every voxel"), std::string::npos);
+}
+
+TEST(StageOptions, ALevelMayHaveAFactorForEachAxis)
+{
+  const StageArgument begin{ Option::Transform, "Greedy[]" }, metric{ Option::Metric, "CC" };
+  const auto          parse = [&](const std::string & factors) {
+    return ParseStages({ begin, metric, { Option::Convergence, "9x9x9" }, { Option::ShrinkFactors, factors } }, Images)
+      .stages[0]
+      .shrinkFactors;
+  };
+  EXPECT_EQ(parse("[4,4,1]x[2, 2,1] x1"), (std::vector<ffdp::ShrinkFactor>{ { 4, 4, 1 }, { 2, 2, 1 }, 1 }));
+  EXPECT_EQ(parse("[4,2]x[2,2]x1"), (std::vector<ffdp::ShrinkFactor>{ { 4, 2, 1 }, { 2, 2, 1 }, 1 }));
+
+  const auto refusalOf = [&](const std::string & factors) {
+    return RefusalOf({ begin, metric, { Option::Convergence, "9x9" }, { Option::ShrinkFactors, factors } });
+  };
+  const std::pair<const char *, const char *> refused[] = {
+    { "[4,4,1]x[2,2,2]", "along any axis: level 2 is '[2,2,2]'" },
+    { "[4,4,1]x2", "level 2 is '2'" },
+    { "[4]x1", "level 1, '[4]'" },
+    { "[4,4,1,1]x1", "level 1, '[4,4,1,1]'" },
+    { "4x[2,2,1", "level 2, '[2,2,1'" },
+    { "4x[2,two,1]", "the factor of level 2 'two'" },
+    { "[4,0.5,1]x1", "the factor of level 1 '0.5'" },
+    { "4x", "the factor of level 2 ''" },
+    { "[4,4,nan]x1", "the factor of level 1 'nan'" },
+  };
+  for (const auto & [factors, expected] : refused)
+  {
+    const std::string message = refusalOf(factors);
+    EXPECT_EQ(message.rfind("--shrink-factors '" + std::string(factors) + "': ", 0), 0u) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+  }
+}
+
+TEST(StageOptions, FactorsOfAxesAreAsManyAsAxes)
+{
+  const auto refusalOf = [](const std::string & factors, int dimension) -> std::string {
+    try
+    {
+      RequireAxisFactors({ { Option::Convergence, "[9x9]" }, { Option::ShrinkFactors, factors } }, dimension);
+    }
+    catch (const CommandError & error)
+    {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusalOf("[4,4,1]x2", 3), "");
+  EXPECT_EQ(refusalOf("[4,2]x1", 2), "");
+  EXPECT_EQ(refusalOf("4x1", 2), "");
+  EXPECT_NE(refusalOf("4x[2,1]", 3).find("'4x[2,1]': the images are 3-D, but level 2 is '[2,1]'"), std::string::npos);
+  EXPECT_NE(refusalOf("[4,2,1]x1", 2).find("the images are 2-D, but level 1 is '[4,2,1]'"), std::string::npos);
+}
+
+/** The same defaults as in C++. */
+TEST(StageOptions, NumbersThatAreLeftOutAreThoseOfTheKind)
+{
+  const std::pair<const char *, Stage::Kind> kinds[] = {
+    { "Moments[]", Stage::Kind::Moments },       { "Rigid[]", Stage::Kind::Rigid },
+    { "Similarity[]", Stage::Kind::Similarity }, { "Affine[]", Stage::Kind::Affine },
+    { "Greedy[]", Stage::Kind::Greedy },         { "SyN[]", Stage::Kind::SyN },
+  };
+  for (const auto & [text, kind] : kinds)
+  {
+    const Stage parsed = ParseStages({ { Option::Transform, text }, { Option::Metric, "MI" } }, Images).stages.front();
+    const Stage usual(kind);
+    EXPECT_EQ(parsed.kind, kind);
+    EXPECT_EQ(parsed.learningRate, usual.learningRate) << text;
+    EXPECT_EQ(parsed.gradientSigma, usual.gradientSigma) << text;
+    EXPECT_EQ(parsed.warpSigma, usual.warpSigma) << text;
+    EXPECT_EQ(parsed.sigmasInMm, usual.sigmasInMm) << text;
+    EXPECT_EQ(parsed.iterations, usual.iterations) << text;
+    EXPECT_EQ(parsed.shrinkFactors, usual.shrinkFactors) << text;
+    EXPECT_EQ(parsed.searchAngle, usual.searchAngle) << text;
+  }
 }
 
 TEST(StageOptions, MetricsMayNameTheOnlyImages)

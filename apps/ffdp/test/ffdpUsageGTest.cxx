@@ -87,6 +87,16 @@ TEST(Usage, ThreeAxesNeedThreeWeights)
                    "three numbers");
 }
 
+TEST(Usage, ThreeAxesNeedThreeFactors)
+{
+  const Pair        pair("usage-factors");
+  const std::string stage = " -t 'Greedy[]' --metric CC --convergence 2x2 --shrink-factors ";
+  ExpectUsageError(pair.folder,
+                   pair.Arguments() + stage + "'[2,2]x1'",
+                   "--shrink-factors '[2,2]x1': the images are 3-D, but level 1 is '[2,2]'");
+  ExpectUsageError(pair.folder, pair.Arguments() + stage + "'[2,2,1]x[1,1,2]'", "level 2 is '[1,1,2]'");
+}
+
 TEST(Usage, ErrorsOfTheLibraryNameTheProgramOnce)
 {
   const Pair pair("usage-prefix");

@@ -15,22 +15,14 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#ifndef ffdpHdf5Transforms_h
-#define ffdpHdf5Transforms_h
-
-#include "itkTransformBase.h"
+#ifndef ffdpFileBytes_h
+#define ffdpFileBytes_h
 
 #include <string>
-#include <vector>
 
-/** Writes a transform of any dimension to the very name that is given, as itk::HDF5TransformIO does and reads it, but
- * with the same bytes each time: without the time that HDF5 keeps with each object, and without the name of the system.
- * Fields are written from where they are. Throws itk::ExceptionObject if not all of it arrives. */
-void
-WriteHdf5Transform(const itk::TransformBaseTemplate<double> * transform, const std::string & file);
-
-/** Types of the transforms in a file, like "AffineTransform_double_3_3"; none if it holds no transforms. */
-std::vector<std::string>
-ListHdf5Transforms(const std::string & file);
+/** All bytes of a regular file. Throws CommandError, also for a file that is larger than any of its kind; `what` names
+ * it in messages, like "transform". */
+std::string
+ReadFileBytes(const std::string & file, const std::string & what);
 
 #endif

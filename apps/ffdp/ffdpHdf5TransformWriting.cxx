@@ -15,17 +15,18 @@
  *  limitations under the License.
  *
  *=========================================================================*/
-#include "ffdpHdf5Transforms.h"
+#include "ffdpHdf5TransformWriting.h"
+
+#include "ffdpCommandError.h"
+#include "ffdpHdf5Handle.h"
+#include "ffdpIsolation.h"
+#include "ffdpOutputFiles.h"
 
 #include "itkCompositeTransformIOHelper.h"
 #include "itkVersion.h"
-#include "itk_H5Cpp.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <list>
-#include <unistd.h>
 
 namespace
 {
@@ -35,50 +36,28 @@ using AnyTransform = itk::TransformBaseTemplate<double>;
 const std::string GroupOfTransforms = "/TransformGroup";
 const std::string TypeName = "/TransformType";
 
+const std::string NotWritten = "HDF5 could not write all of it";
+
 /** Throws for the negative numbers by which the library says that it failed. */
 template <typename TResult>
 TResult
 Require(TResult result)
 {
-  if (result < 0)
-  {
-    itkGenericExceptionMacro("HDF5 could not write all of it: is the disk full?");
-  }
-  return result;
+  return RequireHdf5(result, NotWritten);
 }
 
-/** An object of the library, closed at the end of its life, or before to know whether that succeeds. */
-class Handle
+class Handle : public Hdf5Handle
 {
 public:
   Handle(hid_t id, herr_t (*close)(hid_t))
-    : m_Id(Require(id))
-    , m_Close(close)
+    : Hdf5Handle(id, close, NotWritten)
   {}
-  ~Handle()
-  {
-    if (m_Id >= 0)
-    {
-      m_Close(m_Id);
-    }
-  }
-  Handle(const Handle &) = delete;
-  Handle &
-  operator=(const Handle &) = delete;
-
-  operator hid_t() const { return m_Id; }
 
   void
   Close()
   {
-    const hid_t id = m_Id;
-    m_Id = -1;
-    Require(m_Close(id));
+    Hdf5Handle::Close(NotWritten);
   }
-
-private:
-  hid_t m_Id;
-  herr_t (*m_Close)(hid_t);
 };
 
 /** Properties of objects that do not keep the time when they are made. */
@@ -170,85 +149,33 @@ WriteAll(hid_t file, const AnyTransform * transform)
   Require(H5Fflush(file, H5F_SCOPE_GLOBAL));
 }
 
-/** A file that the library cannot even begin is one that it complains of at the end of the program. */
 void
-RequireRoomForABeginning(const std::string & file)
+WriteFile(const AnyTransform * transform, const std::string & file)
 {
-  std::ofstream out(file, std::ios::binary);
-  out << std::string(4096, '\0');
-  out.close();
-  Require(out ? 0 : -1);
-}
-
-/** The library cannot be told to give a file up: what it could not write it tries again when the file is closed, and
- * complains at the end of the program. So that goes elsewhere. */
-void
-SendRestElsewhere(hid_t file)
-{
-  void *            handle = nullptr;
-  std::FILE * const elsewhere = std::tmpfile();
-  if (elsewhere && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle)
-  {
-    dup2(fileno(elsewhere), *static_cast<int *>(handle));
-  }
-  if (elsewhere)
-  {
-    std::fclose(elsewhere);
-  }
-}
-
-} // namespace
-
-void
-WriteHdf5Transform(const AnyTransform * transform, const std::string & file)
-{
-  RequireRoomForABeginning(file);
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   Require(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18)); // as ITK does, for older readers
   Require(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
   const TimelessProperties properties(H5P_FILE_CREATE);
   Handle                   out(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, properties, access), H5Fclose);
-  try
-  {
-    WriteAll(out, transform);
-  }
-  catch (const itk::ExceptionObject &)
-  {
-    SendRestElsewhere(out);
-    throw;
-  }
+  WriteAll(out, transform);
   out.Close();
 }
 
-std::vector<std::string>
-ListHdf5Transforms(const std::string & file)
+} // namespace
+
+void
+WriteHdf5Transform(const AnyTransform * transform, const std::string & file, const std::string & name)
 {
-  std::vector<std::string> types;
-  H5E_BEGIN_TRY
-  {
-    const hid_t in = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    for (int number = 0; in >= 0; ++number)
+  const std::uint64_t bytes = sizeof(double) * std::uint64_t(transform->GetNumberOfParameters());
+  RunApart(WritingTask(name, bytes), [&] {
+    try
     {
-      const std::string path = GroupOfTransforms + "/" + std::to_string(number) + TypeName;
-      const hid_t       set = H5Dopen2(in, path.c_str(), H5P_DEFAULT);
-      const hid_t       space = set >= 0 ? H5Dget_space(set) : -1;
-      const Handle      type(MakeTextType(), H5Tclose);
-      char *            text = nullptr;
-      const bool        isOne = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
-      if (isOne && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0 && text)
-      {
-        types.emplace_back(text);
-        H5Dvlen_reclaim(type, space, H5P_DEFAULT, &text);
-      }
-      H5Sclose(space);
-      H5Dclose(set);
-      if (types.size() != std::size_t(number) + 1)
-      {
-        break;
-      }
+      WriteFile(transform, file);
     }
-    H5Fclose(in);
-  }
-  H5E_END_TRY
-  return types;
+    catch (const std::runtime_error & failure)
+    {
+      throw CommandError("'" + name + "' cannot be written: " + failure.what() + ": " + ReasonOfLoss(file));
+    }
+    return std::string();
+  });
 }
