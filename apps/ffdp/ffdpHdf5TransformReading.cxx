@@ -18,10 +18,10 @@
 #include "ffdpHdf5TransformReading.h"
 
 #include "ffdpCommandError.h"
-#include "ffdpFileBytes.h"
 #include "ffdpHdf5Handle.h"
 #include "ffdpIsolation.h"
 #include "ffdpProblem.h"
+#include "ffdpRegularFile.h"
 #include "ffdpSharedBytes.h"
 #include "ffdpTextLines.h"
 
