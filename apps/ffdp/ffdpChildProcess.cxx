@@ -26,14 +26,17 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <poll.h>
 #include <sstream>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace
 {
@@ -52,6 +55,53 @@ SendBytes(int to, const void * bytes, std::size_t count)
     count -= std::size_t(std::max<ssize_t>(sent, 0));
   }
   return true;
+}
+
+/** The state of a process or a thread, like "S" while it sleeps, and how long it computed; empty if that is not known.
+ */
+std::pair<std::string, std::string>
+ReadState(const std::string & folder)
+{
+  std::ifstream status(folder + "/stat");
+  std::string   text;
+  std::getline(status, text);
+  const auto         name = text.rfind(") ");
+  std::istringstream words(name == std::string::npos ? std::string() : text.substr(name + 2));
+  std::string        state, times, word;
+  words >> state;
+  constexpr int UserTime = 11, SystemTime = 12; // after the state
+  for (int i = 1; i <= SystemTime && words >> word; ++i)
+  {
+    times += i >= UserTime ? word + " " : "";
+  }
+  return { state, times };
+}
+
+/** Whether no other thread of this process is doing anything, so that none holds a lock of the memory allocator. */
+bool
+OthersSleep()
+{
+  namespace fs = std::filesystem;
+  std::error_code              error;
+  const fs::directory_iterator threads("/proc/self/task", error);
+  const std::string            self = std::to_string(syscall(SYS_gettid));
+  return !error && std::all_of(begin(threads), end(threads), [&](const fs::directory_entry & thread) {
+    return thread.path().filename() == self || ReadState(thread.path().string()).first == "S";
+  });
+}
+
+/** fork() lets ITK end its threads, start them again here, and start as many in the copy, which needs none. Where a
+ * limit allows no more threads, that ends the program. */
+pid_t
+CopyProcess()
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+  if (OthersSleep())
+  {
+    return _Fork();
+  }
+#endif
+  return fork();
 }
 
 constexpr std::size_t HeadBytes = 1 + sizeof(std::uint64_t); // before the text of a message
@@ -79,7 +129,7 @@ ChildProcess::ChildProcess(const std::function<void(int to, pid_t parent)> & ser
   const pid_t parent = getpid();
   try
   {
-    m_Process = fork();
+    m_Process = CopyProcess();
   }
   catch (const std::system_error &) // ITK stops its threads before, and starts them again; they may not start
   {
@@ -190,21 +240,10 @@ void
 ChildProcess::FindWhetherStuck()
 {
   constexpr std::chrono::seconds Patience(30);
-  std::ifstream                  status("/proc/" + std::to_string(m_Process) + "/stat");
-  std::string                    text;
-  std::getline(status, text);
-  const auto         name = text.rfind(") ");
-  std::istringstream words(name == std::string::npos ? std::string() : text.substr(name + 2));
-  std::string        state, times, word;
-  words >> state;
-  constexpr int UserTime = 11, SystemTime = 12; // after the state
-  for (int i = 1; i <= SystemTime && words >> word; ++i)
+  const auto                     progress = ReadState("/proc/" + std::to_string(m_Process));
+  if (progress.first != "S" || progress.second != m_Progress)
   {
-    times += i >= UserTime ? word + " " : "";
-  }
-  if (state != "S" || times != m_Progress)
-  {
-    m_Progress = times;
+    m_Progress = progress.second;
     m_LastProgress = Clock::now();
   }
   m_IsStuck = Clock::now() - m_LastProgress > Patience;

@@ -34,6 +34,30 @@ ReadDimension(const std::string & file, const std::string & what)
   return { what + " '" + file + "'", DimensionOf(ReadImageHeader(file, what, true)) };
 }
 
+namespace
+{
+
+void
+RequireDisplacements(const ImageHeader & header, const std::string & name)
+{
+  using Pixel = itk::IOPixelEnum;
+  using Type = itk::IOComponentEnum;
+  const bool isUnsigned = header.component == Type::UCHAR || header.component == Type::USHORT ||
+                          header.component == Type::UINT || header.component == Type::ULONG ||
+                          header.component == Type::ULONGLONG;
+  if (header.pixel == Pixel::RGB || header.pixel == Pixel::RGBA)
+  {
+    throw CommandError(name + "holds colors, which are no displacements");
+  }
+  if (isUnsigned || header.pixel == Pixel::COMPLEX)
+  {
+    throw CommandError(name + "holds " + (isUnsigned ? "numbers without a sign" : "complex numbers") +
+                       ", which are no displacements");
+  }
+}
+
+} // namespace
+
 DimensionedFile
 ReadFieldDimension(const std::string & file)
 {
@@ -45,6 +69,7 @@ ReadFieldDimension(const std::string & file)
     throw CommandError(what + " '" + file +
                        "' does not have three values per voxel, nor two in an image of two dimensions");
   }
+  RequireDisplacements(header, what + " '" + file + "' ");
   return { what + " '" + file + "'", components };
 }
 

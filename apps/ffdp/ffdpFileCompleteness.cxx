@@ -19,11 +19,13 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpImageFiles.h"
+#include "ffdpRegularFile.h"
 #include "ffdpUnzippedStream.h"
 #include "ffdpVoxelLayout.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -71,51 +73,74 @@ AreFinite(UnzippedStream & stream, const VoxelLayout & layout, std::uint64_t flo
   return finite;
 }
 
+/** Reads numbers until there are enough, or something else comes. */
+void
+CountNumbers(const VoxelLayout & layout, const std::string & what)
+{
+  const std::string data = DataFileOf(layout, what);
+  const FilePointer in = OpenFileStream(layout.file, data);
+  fseeko(in.get(), off_t(layout.offset), SEEK_SET);
+  double number = 0;
+  for (std::uint64_t found = 0; found < layout.values; ++found)
+  {
+    if (std::fscanf(in.get(), "%lf", &number) != 1)
+    {
+      throw CommandError(data + " '" + layout.file + "' is cut off: it holds " + std::to_string(found) +
+                         " numbers of " + std::to_string(layout.values));
+    }
+  }
+}
+
 /** Reads what a file has of voxels, as far as there is something to find out about them. */
 void
 CheckVoxels(const VoxelLayout & layout, const std::string & what, bool finiteToo)
 {
   RequirePlainBytes(layout, what);
   const std::uint64_t floatSize = finiteToo ? FloatSizeOf(layout) : 0;
-  const bool          zipped = layout.storage == Storage::Gzip;
+  const bool          zipped = layout.storage == Storage::Gzip || layout.storage == Storage::Stream;
   if (zipped || floatSize > 0)
   {
-    UnzippedStream stream(layout.file, what, layout.offset + layout.bytes);
-    stream.SkipTo(layout.offset);
-    const bool finite = floatSize == 0 || AreFinite(stream, layout, floatSize);
-    stream.SkipTo(layout.offset + layout.bytes);
-    if (zipped)
-    {
-      stream.Finish();
-    }
+    const auto stream = OpenVoxels(layout, what);
+    const bool finite = floatSize == 0 || AreFinite(*stream, layout, floatSize);
+    stream->SkipTo(EndOfVoxels(layout));
+    stream->Finish();
     if (!finite)
     {
-      throw CommandError(what + " '" + layout.file + "' has voxels that are infinite or not a number");
+      throw CommandError(what + " '" + layout.header + "' has voxels that are infinite or not a number");
     }
   }
-  if (layout.storage == Storage::Stream)
+  if (layout.storage == Storage::Text)
   {
-    UnzippedStream::Part part;
-    part.start = layout.offset;
-    part.length = layout.bytes > 0 ? layout.bytes : part.length;
-    UnzippedStream stream(layout.file, what, layout.unzipped, part);
-    stream.SkipTo(layout.unzipped);
-    stream.Finish();
+    CountNumbers(layout, what);
+  }
+}
+
+/** The library may understand a header in another way than this program, and would go beyond the end of a file. */
+void
+RequireBytesFor(const ImageHeader & header, const VoxelLayout & layout, const std::string & what)
+{
+  const std::size_t size = SizeOf(layout.component) > 0 ? SizeOf(layout.component) : SizeOf(header.component);
+  VoxelLayout       needed = layout;
+  needed.bytes = header.Values() * size;
+  if (layout.storage == Storage::Plain && needed.bytes > layout.bytes)
+  {
+    RequirePlainBytes(needed, what);
   }
 }
 
 /** What is known of any file: if it is one in gzip, under whatever name, it must be whole. */
 void
-CheckFile(const std::string & file, const std::string & what, bool finiteToo)
+CheckFile(const std::string & file, const std::string & what, const ImageHeader & header, bool finiteToo)
 {
-  const auto layout = FindVoxels(file);
+  const auto layout = FindVoxels(file, what);
   if (layout)
   {
+    RequireBytesFor(header, *layout, what);
     CheckVoxels(*layout, what, finiteToo);
   }
   else if (EndsWith(file, "gz") || EndsWith(file, "GZ"))
   {
-    UnzippedStream(file, what, 0).Finish();
+    UnzippedStream(file, what, header.Bytes()).Finish();
   }
 }
 
@@ -132,22 +157,34 @@ ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t th
 void
 RequirePlainBytes(const VoxelLayout & layout, const std::string & what)
 {
-  std::error_code     unknown;
-  const std::uint64_t there = fs::file_size(layout.file, unknown), needed = layout.offset + layout.bytes;
-  if (layout.storage != Storage::Gzip && !unknown && there < needed)
+  const bool               whole = layout.storage != Storage::Gzip;
+  const std::uint64_t      needed = layout.offset + layout.bytes;
+  std::vector<std::string> all = layout.parts;
+  if (all.empty())
   {
-    ThrowCutOff(layout.file, what, there, needed);
+    all.push_back(layout.file);
+  }
+  for (const std::string & file : all)
+  {
+    const std::string data = DataFileOf(layout, what);
+    RequireRegularFile(file, data);
+    std::error_code     unknown;
+    const std::uint64_t there = fs::file_size(file, unknown);
+    if (whole && !unknown && there < needed)
+    {
+      ThrowCutOff(file, data, there, needed);
+    }
   }
 }
 
 void
-RequireComplete(const std::string & file, const std::string & what)
+RequireComplete(const std::string & file, const std::string & what, const ImageHeader & header)
 {
-  CheckFile(file, what, false);
+  CheckFile(file, what, header, false);
 }
 
 void
-RequireSoundVoxels(const std::string & file, const std::string & what)
+RequireSoundVoxels(const std::string & file, const std::string & what, const ImageHeader & header)
 {
-  CheckFile(file, what, true);
+  CheckFile(file, what, header, true);
 }

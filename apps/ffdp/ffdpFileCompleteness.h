@@ -21,13 +21,15 @@
 #include <cstdint>
 #include <string>
 
+struct ImageHeader;
 struct VoxelLayout;
 
-/** Throws CommandError for a NIfTI file, a MetaImage or a NRRD that was cut off, or is compressed and broken. ITK reads
- * what there is, and leaves the rest of the image as it was; it does not compare checksums. A compressed file is
- * unzipped once more for this. `what` names the file in the message. */
+/** Throws CommandError for a file whose voxels are not all there: a NIfTI file, a MetaImage or a NRRD that was cut off,
+ * whose data files are missing or too short, or that is compressed and broken; any other file in gzip that is broken.
+ * ITK reads what there is, and leaves the rest of the image as it was; it does not compare checksums. A compressed file
+ * is unzipped once more for this. `what` names the file in the message. */
 void
-RequireComplete(const std::string & file, const std::string & what);
+RequireComplete(const std::string & file, const std::string & what, const ImageHeader & header);
 
 /** The same for a file whose voxels were found, except for one in gzip, which takes as long as to read it. */
 void
@@ -37,9 +39,9 @@ RequirePlainBytes(const VoxelLayout & layout, const std::string & what);
 [[noreturn]] void
 ThrowCutOff(const std::string & file, const std::string & what, std::uint64_t there, std::uint64_t needed);
 
-/** The same, and throws for a NIfTI file of floats with one that is infinite or not a number: ITK would read it as 0.
- */
+/** RequireComplete(), and throws for a NIfTI file of floats with one that is infinite or not a number: ITK would read
+ * it as 0. */
 void
-RequireSoundVoxels(const std::string & file, const std::string & what);
+RequireSoundVoxels(const std::string & file, const std::string & what, const ImageHeader & header);
 
 #endif

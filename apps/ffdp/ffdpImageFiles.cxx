@@ -25,12 +25,14 @@
 #include "ffdpOutputNames.h"
 #include "ffdpRegularFile.h"
 #include "ffdpTypedImages.h"
+#include "ffdpVoxelLayout.h"
 
 #include "itkImageIOFactory.h"
 #include "vnl/vnl_det.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <cstdint>
 #include <sstream>
 #include <vector>
@@ -96,11 +98,42 @@ ReadHeaderOrSpacing(const std::string & file, const std::string & what)
   }
 }
 
+/** A header of NIfTI or ANALYZE and its voxels may be in two files, and the library looks for either. */
+void
+RequireRegularSiblings(const std::string & file, const std::string & what)
+{
+  const bool zipped = EndsWith(file, ".gz");
+  const auto stem = file.substr(0, file.size() - std::min<std::size_t>(file.size(), zipped ? 7 : 4));
+  const auto ending = file.substr(stem.size());
+  if (ending == ".hdr" || ending == ".img" || ending == ".hdr.gz" || ending == ".img.gz")
+  {
+    for (const char * other : { ".hdr", ".img", ".hdr.gz", ".img.gz" })
+    {
+      std::error_code ignored;
+      if (std::filesystem::exists(stem + other, ignored))
+      {
+        RequireRegularFile(stem + other, what + " '" + file + "': its other file");
+      }
+    }
+  }
+}
+
 bool
 IsFinite(const ImageAxis & axis)
 {
   return std::isfinite(axis.spacing) && std::isfinite(axis.origin) &&
          std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) { return std::isfinite(number); });
+}
+
+/** Whether a place in space, in mm, can be computed with, and be written to any format. */
+bool
+IsSane(const ImageAxis & axis)
+{
+  constexpr double SmallestSpacing = 1e-9, Largest = 1e9, LargestCosine = 1e3; // some scale by their directions
+  return axis.spacing >= SmallestSpacing && axis.spacing <= Largest && std::abs(axis.origin) <= Largest &&
+         std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) {
+           return std::abs(number) <= LargestCosine;
+         });
 }
 
 } // namespace
@@ -110,10 +143,13 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
 {
   const std::string name = what + " '" + file + "' ";
   RequireRegularFile(file, what);
+  RequireRegularSiblings(file, what);
   if (const std::string reason = WhatIsWrongWithSpacing(file, false); !reason.empty()) // ITK's library mends some
   {
     throw CommandError(name + reason);
   }
+  RequireSoundNifti(file, what);
+  FindVoxels(file, what); // throws for sizes and data files that the library must not see
   ImageHeader header = ReadHeaderOrSpacing(file, what);
   ConvertOrigin(header, file);
   for (unsigned int axis = 0; axis < header.Dimensions(); ++axis)
@@ -126,6 +162,10 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
     if (!(header.axes[axis].spacing > 0) || !IsFinite(header.axes[axis]))
     {
       throw CommandError(name + "has a spacing or an origin that is zero, negative or not a number");
+    }
+    if (axis < 3 && !IsSane(header.axes[axis]))
+    {
+      throw CommandError(name + "has a spacing, an origin or a direction that is far too small or too large");
     }
   }
   return header;
@@ -254,8 +294,7 @@ RequireWritten(const std::string & file)
 {
   try
   {
-    ReadImageHeader(file, "image", true);
-    RequireComplete(file, "image");
+    RequireComplete(file, "image", ReadImageHeader(file, "image", true));
   }
   catch (const CommandError &)
   {

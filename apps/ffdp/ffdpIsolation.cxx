@@ -25,6 +25,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -87,6 +88,7 @@ Confine(const ApartTask & task, pid_t parent)
       std::signal(signal, SIG_DFL);
     }
   }
+  std::atexit([] { _exit(1); }); // of a library that ends the program: what others do then may wait for ever
   SilenceOutput();
   const rlim_t used = AddressSpaceInUse();
   Limit(RLIMIT_CORE, 0, 0);

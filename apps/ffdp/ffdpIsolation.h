@@ -33,7 +33,7 @@ struct ApartTask
 {
   std::string   subject;        ///< begins every message, like "fixed image 'a.nii'"
   bool          writes = false; ///< the file, or else reads it
-  double        seconds = 5;    ///< of computing
+  double        seconds = 3;    ///< of computing
   std::uint64_t memory = 0;     ///< in bytes, beyond what this process has now
 
   std::string

@@ -100,4 +100,10 @@ private:
 std::string
 WhatIsWrongWithSpacing(const std::string & file, bool negativeToo);
 
+/** Throws CommandError for a NIfTI file whose header the library must not see, since it would crash, hang or write
+ * beyond the end of an image: numbers of its place in space that are not finite or huge, colors as the values of
+ * vectors, a nonsensical number of axes. */
+void
+RequireSoundNifti(const std::string & file, const std::string & what);
+
 #endif

@@ -22,7 +22,6 @@
 #include "ffdpFileExchange.h"
 #include "ffdpImageFiles.h"
 #include "ffdpInterruption.h"
-#include "ffdpLibraryChatter.h"
 #include "ffdpOutputNames.h"
 #include "ffdpTemporaryFiles.h"
 
@@ -130,10 +129,7 @@ WriteAtomically(const std::string &                                   file,
 void
 WriteAtomically(const std::string & file, const std::function<void(const std::string & name)> & write)
 {
-  WriteAtomically(file, *ffdp::MakeSelfCommunicator(), [&](const std::string & name) {
-    const LibraryChatter chatter;
-    write(name);
-  });
+  WriteAtomically(file, *ffdp::MakeSelfCommunicator(), write);
 }
 
 std::string

@@ -19,13 +19,13 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpFileCompleteness.h"
+#include "ffdpRegularFile.h"
 #include "ffdpStoredValues.h"
 #include "ffdpUnzippedStream.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -45,13 +45,8 @@ public:
     : PlaneSource(valuesPerVoxel, volumes)
     , m_Values(values)
     , m_What(what)
-    , m_File(open(values.layout.file.c_str(), O_RDONLY | O_CLOEXEC))
-  {
-    if (m_File < 0)
-    {
-      throw CommandError(what + " '" + values.layout.file + "' cannot be opened: " + std::strerror(errno));
-    }
-  }
+    , m_File(OpenRegularFile(values.layout.file, what))
+  {}
   ~RawPlanes() override { close(m_File); }
 
   bool
@@ -103,14 +98,15 @@ private:
   std::vector<unsigned char> m_Buffer;
 };
 
-/** Voxels of a file in gzip. */
+/** Voxels in gzip or zlib. */
 class ZippedPlanes : public PlaneSource
 {
 public:
   ZippedPlanes(const StoredValues & values, int valuesPerVoxel, int volumes, const std::string & what)
     : PlaneSource(valuesPerVoxel, volumes)
     , m_Values(values)
-    , m_Stream(values.layout.file, what, values.layout.offset + values.layout.bytes)
+    , m_Stream(OpenVoxels(values.layout, what))
+    , m_FirstVoxel(values.layout.storage == Storage::Stream ? 0 : values.layout.offset)
   {}
 
   bool
@@ -125,23 +121,24 @@ public:
     const std::int64_t first = m_Values.PlaceOf(volume, planes);
     const std::int64_t count = (planes.end - planes.first) * m_Values.perPlane;
     m_Buffer.resize(std::size_t(std::min(count, ValuesAtOnce) * size));
-    m_Stream.SkipTo(m_Values.layout.offset + std::uint64_t(first * size));
+    m_Stream->SkipTo(m_FirstVoxel + std::uint64_t(first * size));
     for (std::int64_t done = 0; done < count; done += ValuesAtOnce)
     {
       const std::int64_t now = std::min(ValuesAtOnce, count - done);
-      m_Stream.Read(m_Buffer.data(), std::size_t(now * size));
+      m_Stream->Read(m_Buffer.data(), std::size_t(now * size));
       m_Values.Convert(m_Buffer.data(), now, to + done);
     }
-    if (std::uint64_t((first + count) * size) == m_Values.layout.bytes)
+    if (m_FirstVoxel + std::uint64_t((first + count) * size) == EndOfVoxels(m_Values.layout))
     {
-      m_Stream.Finish();
+      m_Stream->Finish();
     }
   }
 
 private:
-  StoredValues               m_Values;
-  UnzippedStream             m_Stream;
-  std::vector<unsigned char> m_Buffer;
+  StoredValues                    m_Values;
+  std::unique_ptr<UnzippedStream> m_Stream;
+  std::uint64_t                   m_FirstVoxel; ///< its place in what the stream holds
+  std::vector<unsigned char>      m_Buffer;
 };
 
 /** Whether ITK reads a part of an image without the rest. */
@@ -175,7 +172,7 @@ public:
     const auto perPlane = std::int64_t(m_Header.Values()) / all;
     if (m_Buffer.empty())
     {
-      RequireSoundVoxels(m_File, m_What); // here, since ranks that read nothing need not go through the file
+      RequireSoundVoxels(m_File, m_What, m_Header); // here, since ranks that read nothing need not go through the file
     }
     if (m_Streams || m_Buffer.empty())
     {
@@ -209,12 +206,16 @@ private:
   SharedBytes m_Buffer;
 };
 
-/** Whether what was found in the file is what ITK says is in it, so that it can be read without ITK. */
+} // namespace
+
 bool
 IsUnderstood(const VoxelLayout & layout, const ImageHeader & header)
 {
-  if ((layout.storage != Storage::Plain && layout.storage != Storage::Gzip) || layout.onlyItkKnows ||
-      layout.component == Type::UNKNOWNCOMPONENTTYPE || layout.bytes != header.Values() * SizeOf(layout.component))
+  const std::uint64_t bytes = layout.storage == Storage::Stream ? layout.unzipped : layout.bytes;
+  const bool          stored =
+    layout.storage == Storage::Plain || layout.storage == Storage::Gzip || layout.storage == Storage::Stream;
+  if (!stored || layout.onlyItkKnows || layout.component == Type::UNKNOWNCOMPONENTTYPE || bytes == 0 ||
+      bytes != header.Values() * SizeOf(layout.component))
   {
     return false;
   }
@@ -223,12 +224,10 @@ IsUnderstood(const VoxelLayout & layout, const ImageHeader & header)
   return !IsScaled(layout) || (!vectors && floats);
 }
 
-} // namespace
-
 std::unique_ptr<PlaneSource>
 OpenPlanes(const std::string & file, const std::string & what, const ImageHeader & header)
 {
-  const auto layout = FindVoxels(file);
+  const auto layout = FindVoxels(file, what);
   if (layout)
   {
     RequirePlainBytes(*layout, what);
@@ -246,16 +245,16 @@ OpenPlanes(const std::string & file, const std::string & what, const ImageHeader
   values.perPlane = values.perVolume / planes;
   values.scaled = IsScaled(*layout);
   values.scaledInDouble = header.component == Type::DOUBLE;
-  if (layout->storage == Storage::Gzip)
+  if (layout->storage != Storage::Plain)
   {
     return std::make_unique<ZippedPlanes>(values, components / volumes, volumes, what);
   }
-  return std::make_unique<RawPlanes>(values, components / volumes, volumes, what);
+  return std::make_unique<RawPlanes>(values, components / volumes, volumes, DataFileOf(*layout, what));
 }
 
 bool
 NeedsWholeImage(const std::string & file, const ImageHeader & header)
 {
-  const auto layout = FindVoxels(file);
+  const auto layout = FindVoxels(file, "image");
   return !(layout && IsUnderstood(*layout, header)) && !ReadsRegions(header);
 }

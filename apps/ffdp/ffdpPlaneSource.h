@@ -19,6 +19,7 @@
 #define ffdpPlaneSource_h
 
 #include "ffdpImageHeader.h"
+#include "ffdpVoxelLayout.h"
 
 #include "ffdpVolume.h"
 
@@ -63,10 +64,14 @@ private:
 };
 
 /** The planes of an image whose header was read; `what` names it in messages. Raw voxels are read from the file itself,
- * and so are those of .nii.gz, in order; HDF5 through ITK; with any other file ITK reads the whole image first. Values
- * are those that itk::ImageFileReader gives. */
+ * and so are those in gzip or zlib, in order; HDF5 through ITK; with any other file ITK reads the whole image first.
+ * Values are those that itk::ImageFileReader gives. */
 std::unique_ptr<PlaneSource>
 OpenPlanes(const std::string & file, const std::string & what, const ImageHeader & header);
+
+/** Whether what was found in the file is what ITK says is in it, so that it can be read without ITK. */
+bool
+IsUnderstood(const VoxelLayout & layout, const ImageHeader & header);
 
 /** Whether OpenPlanes() will hold the whole image of a file, in the type that it has. */
 bool

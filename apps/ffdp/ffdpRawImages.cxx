@@ -22,12 +22,16 @@
 #include "ffdpInterruption.h"
 #include "ffdpIsolation.h"
 #include "ffdpOutputNames.h"
+#include "ffdpPlaneSource.h"
+#include "ffdpStoredValues.h"
 #include "ffdpTemporaryFiles.h"
 #include "ffdpTypedImages.h"
+#include "ffdpUnzippedStream.h"
 
 #include "itkImageIOFactory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <type_traits>
 #include <typeindex>
@@ -111,15 +115,77 @@ ReadRawImageKind(const std::string & file, const std::string & what, bool series
   return KindOf(ReadImageHeader(file, what, seriesToo), file, what);
 }
 
+namespace
+{
+
+/** Whether voxels are stored in the type that ITK gives them. */
+bool
+AreStoredAsRead(const VoxelLayout & layout, const ImageHeader & header)
+{
+  return IsUnderstood(layout, header) && layout.component == header.component && !IsScaled(layout);
+}
+
+/** The values of a voxel come together, whatever their order in the file. */
+SharedBytes
+ReadStoredVoxels(const VoxelLayout & layout, const ImageHeader & header, const std::string & what)
+{
+  constexpr std::uint64_t ValuesAtOnce = 1 << 16;
+  const std::size_t       size = SizeOf(layout.component);
+  const std::uint64_t     apart = layout.componentsApart ? header.components : 1;
+  const std::uint64_t     perComponent = header.Values() / apart;
+  RequirePlainBytes(layout, what);
+  SharedBytes       voxels(header.Bytes());
+  const auto        stream = OpenVoxels(layout, what);
+  std::vector<char> some(apart > 1 ? ValuesAtOnce * size : 0);
+  for (std::uint64_t component = 0; apart > 1 && component < apart; ++component)
+  {
+    for (std::uint64_t done = 0; done < perComponent; done += ValuesAtOnce)
+    {
+      const std::uint64_t now = std::min(ValuesAtOnce, perComponent - done);
+      stream->Read(some.data(), now * size);
+      for (std::uint64_t i = 0; i < now; ++i)
+      {
+        std::memcpy(voxels.data() + ((done + i) * apart + component) * size, some.data() + i * size, size);
+      }
+    }
+  }
+  if (apart == 1)
+  {
+    stream->Read(voxels.data(), voxels.size());
+  }
+  stream->Finish();
+  if (layout.bigEndian != IsBigEndianMachine())
+  {
+    for (std::size_t i = 0; i < voxels.size(); i += size)
+    {
+      std::reverse(voxels.data() + i, voxels.data() + i + size);
+    }
+  }
+  return voxels;
+}
+
+SharedBytes
+ReadVoxels(const ImageHeader & header, const std::string & file, const std::string & what)
+{
+  const auto layout = FindVoxels(file, what);
+  if (layout && AreStoredAsRead(*layout, header))
+  {
+    return ReadStoredVoxels(*layout, header, what);
+  }
+  RequireSoundVoxels(file, what, header);
+  return ReadVoxelsApart(header, file, what, WholeOf(header));
+}
+
+} // namespace
+
 RawImage
 ReadRawImage(const std::string & file, const std::string & what, bool seriesToo)
 {
   const ImageHeader header = ReadImageHeader(file, what, seriesToo);
-  RequireSoundVoxels(file, what);
-  RawImage image;
+  RawImage          image;
   static_cast<RawImageKind &>(image) = KindOf(header, file, what);
   image.grid = GridOf(header, file, what);
-  image.bytes = ReadVoxelsApart(header, file, what, WholeOf(header));
+  image.bytes = ReadVoxels(header, file, what);
   RequireFiniteBytes(image, file, what);
   return image;
 }

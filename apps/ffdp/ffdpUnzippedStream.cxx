@@ -19,6 +19,7 @@
 
 #include "ffdpCommandError.h"
 #include "ffdpFileCompleteness.h"
+#include "ffdpVoxelLayout.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -38,14 +39,17 @@ IsGzip(const unsigned char * bytes, std::size_t count)
 
 } // namespace
 
-UnzippedStream::UnzippedStream(const std::string & file, const std::string & what, std::uint64_t needed)
+UnzippedStream::UnzippedStream(const std::string & file,
+                               const std::string & what,
+                               std::uint64_t       needed,
+                               Content             content)
   : m_Name(file)
   , m_What(what)
   , m_Needed(needed)
   , m_LengthLeft(Part().length)
 {
   this->Open(0);
-  m_IsCompressed = IsGzip(m_Stream.next_in, m_Stream.avail_in);
+  m_IsCompressed = content != Content::Plain && IsGzip(m_Stream.next_in, m_Stream.avail_in);
 }
 
 UnzippedStream::UnzippedStream(const std::string & file,
@@ -68,8 +72,8 @@ UnzippedStream::~UnzippedStream()
 void
 UnzippedStream::Open(std::uint64_t start)
 {
-  m_File.reset(std::fopen(m_Name.c_str(), "rb"));
-  if (!m_File || fseeko(m_File.get(), off_t(start), SEEK_SET) != 0)
+  m_File = OpenFileStream(m_Name, m_What);
+  if (fseeko(m_File.get(), off_t(start), SEEK_SET) != 0)
   {
     throw CommandError(m_What + " '" + m_Name + "' cannot be opened: " + std::strerror(errno));
   }
@@ -104,8 +108,15 @@ UnzippedStream::SkipTo(std::uint64_t place)
 void
 UnzippedStream::Finish()
 {
-  while (this->ReadSome(m_Skipped.data(), m_Skipped.size()) > 0)
-  {}
+  constexpr std::uint64_t Padding = 1 << 16;
+  while (m_IsCompressed && this->ReadSome(m_Skipped.data(), m_Skipped.size()) > 0)
+  {
+    if (m_Place > m_Needed + Padding)
+    {
+      throw CommandError(m_What + " '" + m_Name + "' holds more than the " + std::to_string(m_Needed) +
+                         " bytes that its header promises");
+    }
+  }
 }
 
 std::size_t
@@ -192,4 +203,29 @@ void
 UnzippedStream::ThrowBroken() const
 {
   throw CommandError(m_What + " '" + m_Name + "' is broken: it cannot be unzipped");
+}
+
+std::unique_ptr<UnzippedStream>
+OpenVoxels(const VoxelLayout & layout, const std::string & what)
+{
+  using Storage = VoxelLayout::Storage;
+  const std::string data = DataFileOf(layout, what);
+  if (layout.storage == Storage::Stream)
+  {
+    UnzippedStream::Part part;
+    part.start = layout.offset;
+    part.length = layout.bytes > 0 ? layout.bytes : part.length;
+    return std::make_unique<UnzippedStream>(layout.file, data, layout.unzipped, part);
+  }
+  const auto content =
+    layout.storage == Storage::Gzip ? UnzippedStream::Content::MaybeGzip : UnzippedStream::Content::Plain;
+  auto stream = std::make_unique<UnzippedStream>(layout.file, data, layout.offset + layout.bytes, content);
+  stream->SkipTo(layout.offset);
+  return stream;
+}
+
+std::uint64_t
+EndOfVoxels(const VoxelLayout & layout)
+{
+  return layout.storage == VoxelLayout::Storage::Stream ? layout.unzipped : layout.offset + layout.bytes;
 }

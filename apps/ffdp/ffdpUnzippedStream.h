@@ -18,13 +18,16 @@
 #ifndef ffdpUnzippedStream_h
 #define ffdpUnzippedStream_h
 
+#include "ffdpRegularFile.h"
+
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 #include <zlib.h>
+
+struct VoxelLayout;
 
 /** What a compressed file, or a part of one, holds: from the first byte to the last, in gzip (also several streams one
  * after the other) or zlib. All checksums are compared, which libraries that read images do not do. A file that is not
@@ -38,8 +41,18 @@ public:
     std::uint64_t start = 0, length = std::numeric_limits<std::uint64_t>::max();
   };
 
-  /** `what` names the file in messages. needed: bytes that are asked for, to say how many are missing. */
-  UnzippedStream(const std::string & file, const std::string & what, std::uint64_t needed);
+  enum class Content
+  {
+    MaybeGzip,
+    Plain
+  };
+
+  /** `what` names the file in messages. needed: bytes that the header promises, so that it is known how many are
+   * missing, or when there are too many. */
+  UnzippedStream(const std::string & file,
+                 const std::string & what,
+                 std::uint64_t       needed,
+                 Content             content = Content::MaybeGzip);
 
   /** A part of a file; it must be compressed. */
   UnzippedStream(const std::string & file, const std::string & what, std::uint64_t needed, const Part & part);
@@ -56,21 +69,12 @@ public:
   void
   SkipTo(std::uint64_t place);
 
-  /** Reads what is left, for the checksum behind it. */
+  /** Reads what is left, for the checksum behind it. Throws CommandError if that is more than some padding: a small
+   * file can hold petabytes. */
   void
   Finish();
 
 private:
-  struct Closing
-  {
-    void
-    operator()(std::FILE * file) const
-    {
-      std::fclose(file);
-    }
-  };
-  using FilePointer = std::unique_ptr<std::FILE, Closing>;
-
   /** Fewer bytes than asked for at the end only. */
   std::size_t
   ReadSome(unsigned char * to, std::size_t count);
@@ -98,5 +102,14 @@ private:
   z_stream                   m_Stream{};
   bool                       m_IsCompressed = true, m_IsAtEnd = false;
 };
+
+/** The stream in which the voxels of a file are, at the first of them; not for Text and Other, nor for several files.
+ */
+std::unique_ptr<UnzippedStream>
+OpenVoxels(const VoxelLayout & layout, const std::string & what);
+
+/** The place behind the last voxel in that stream. */
+std::uint64_t
+EndOfVoxels(const VoxelLayout & layout);
 
 #endif

@@ -17,17 +17,17 @@
  *=========================================================================*/
 #include "ffdpVoxelLayout.h"
 
+#include "ffdpCheckedSizes.h"
+#include "ffdpHeaderFields.h"
 #include "ffdpImageFiles.h"
 #include "ffdpNiftiHeader.h"
+#include "ffdpRegularFile.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
-#include <sstream>
-#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -36,54 +36,6 @@ namespace
 
 using Type = itk::IOComponentEnum;
 using Storage = VoxelLayout::Storage;
-using Fields = std::map<std::string, std::string>;
-
-Type
-FindType(const std::map<std::string, Type> & types, const std::string & name)
-{
-  const auto found = types.find(name);
-  return found == types.end() ? Type::UNKNOWNCOMPONENTTYPE : found->second;
-}
-
-std::int64_t
-ToNumber(const Fields & header, const std::string & key, std::int64_t otherwise)
-{
-  const auto field = header.find(key);
-  if (field != header.end())
-  {
-    std::istringstream(field->second) >> otherwise;
-  }
-  return otherwise;
-}
-
-std::string
-ToText(const Fields & header, const std::string & key)
-{
-  const auto field = header.find(key);
-  return field == header.end() ? std::string() : field->second;
-}
-
-std::uint64_t
-Product(const std::string & numbers)
-{
-  std::istringstream in(numbers);
-  std::uint64_t      product = 1;
-  for (std::uint64_t number; in >> number;)
-  {
-    product *= number;
-  }
-  return product;
-}
-
-/** The bytes of a layout come after some that are skipped, or last in their file. */
-void
-SetOffset(VoxelLayout & layout, std::uint64_t start, std::int64_t skip)
-{
-  std::error_code unknown;
-  const auto      size = fs::file_size(layout.file, unknown);
-  const bool      last = skip < 0 && !unknown && size >= layout.bytes;
-  layout.offset = last ? size - layout.bytes : start + std::uint64_t(std::max<std::int64_t>(0, skip));
-}
 
 Type
 NiftiType(std::uint64_t code)
@@ -98,7 +50,7 @@ NiftiType(std::uint64_t code)
 
 /** One file, or a pair of .hdr and .img, either of which may be named. */
 std::optional<VoxelLayout>
-FindNiftiVoxels(const std::string & file)
+FindNiftiVoxels(const std::string & file, const std::string & what)
 {
   const bool        pair = EndsWith(file, ".hdr") || EndsWith(file, ".img");
   const NiftiHeader numbers(file);
@@ -106,19 +58,21 @@ FindNiftiVoxels(const std::string & file)
   {
     return {};
   }
+  const std::string     name = what + " '" + file + "'";
   constexpr std::size_t IntentAt = 68, TypeAt = 70, BitsAt = 72, OffsetAt = 108, SlopeAt = 112, InterceptAt = 116,
                         QFormAt = 252, SFormAt = 254;
   VoxelLayout layout;
+  layout.header = file;
   layout.file = pair ? file.substr(0, file.size() - 3) + "img" : file;
   layout.storage = EndsWith(file, ".gz") ? Storage::Gzip : Storage::Plain;
-  layout.bytes = numbers.Short(BitsAt) / 8;
+  layout.component = NiftiType(numbers.Short(TypeAt));
+  layout.bytes = SizeOf(layout.component) > 0 ? SizeOf(layout.component) : numbers.Short(BitsAt) / 8;
   for (std::size_t axis = 1; axis <= std::min<std::uint64_t>(7, numbers.Size(0)); ++axis)
   {
-    layout.bytes *= numbers.Size(axis);
+    layout.bytes = CheckedProduct(layout.bytes, numbers.Size(axis), name);
   }
   const float offset = numbers.Float(OffsetAt), least = pair ? 0.0f : float(NiftiHeader::Bytes + 4);
   layout.offset = std::uint64_t(offset > least && offset < 1e9f ? offset : least);
-  layout.component = NiftiType(numbers.Short(TypeAt));
   layout.bigEndian = numbers.IsBigEndian();
   layout.componentsApart = true;
   const float      slope = numbers.Float(SlopeAt), intercept = numbers.Float(InterceptAt);
@@ -134,205 +88,51 @@ FindNiftiVoxels(const std::string & file)
   return layout;
 }
 
-/** The header of a MetaImage: lines of the form Key = Value, the last of which says where the voxels are. */
-Fields
-ReadMetaHeader(std::istream & in)
-{
-  Fields header;
-  for (std::string line; header.count("ElementDataFile") == 0 && std::getline(in, line);)
-  {
-    std::istringstream words(line);
-    std::string        key, equals, value;
-    words >> key >> equals;
-    std::getline(words >> std::ws, value);
-    value.erase(value.find_last_not_of(" \t\r") + 1);
-    header[key] = value;
-  }
-  return header;
-}
-
-bool
-IsTrue(const std::string & value)
-{
-  return !value.empty() && (value[0] == 'T' || value[0] == 't' || value[0] == '1');
-}
-
 std::optional<VoxelLayout>
-FindMetaVoxels(const std::string & file)
-{
-  const std::map<std::string, Type> types = { { "MET_CHAR", Type::CHAR },
-                                              { "MET_UCHAR", Type::UCHAR },
-                                              { "MET_SHORT", Type::SHORT },
-                                              { "MET_USHORT", Type::USHORT },
-                                              { "MET_INT", Type::INT },
-                                              { "MET_UINT", Type::UINT },
-                                              { "MET_FLOAT", Type::FLOAT },
-                                              { "MET_LONG_LONG", Type::LONGLONG },
-                                              { "MET_ULONG_LONG", Type::ULONGLONG },
-                                              { "MET_DOUBLE", Type::DOUBLE } };
-  std::ifstream                     in(file, std::ios::binary);
-  const Fields                      header = ReadMetaHeader(in);
-  const std::string                 data = ToText(header, "ElementDataFile");
-  if (data.empty())
-  {
-    return {};
-  }
-  const bool  local = data == "LOCAL" || data == "Local" || data == "local";
-  const bool  several = data.compare(0, 4, "LIST") == 0 || data.find('%') != std::string::npos;
-  const bool  compressed = IsTrue(ToText(header, "CompressedData"));
-  const bool  text = header.count("BinaryData") > 0 && !IsTrue(ToText(header, "BinaryData"));
-  VoxelLayout layout;
-  layout.file = local ? file : (fs::path(file).parent_path() / data).string();
-  layout.component = FindType(types, ToText(header, "ElementType"));
-  layout.bigEndian = IsTrue(ToText(header, "BinaryDataByteOrderMSB")) || IsTrue(ToText(header, "ElementByteOrderMSB"));
-  const std::uint64_t all =
-    SizeOf(layout.component) * Product(ToText(header, "DimSize")) * Product(ToText(header, "ElementNumberOfChannels"));
-  if (compressed)
-  {
-    layout.bytes = std::uint64_t(ToNumber(header, "CompressedDataSize", 0));
-    layout.unzipped = all;
-    layout.storage = several ? Storage::Other : Storage::Stream;
-  }
-  else if (!text && !several)
-  {
-    layout.bytes = all;
-    layout.storage = layout.bytes > 0 ? Storage::Plain : Storage::Other;
-  }
-  // a size of the header is counted from the beginning of the file
-  const std::int64_t skip = ToNumber(header, "HeaderSize", 0);
-  SetOffset(layout, local && skip <= 0 ? std::uint64_t(std::max<std::streamoff>(0, in.tellg())) : 0, skip);
-  return layout;
-}
-
-/** The header of a NRRD: a first line, then lines of the form "key: value", and an empty line before voxels that are in
- * the same file. Keys lose their spaces, for both ways to write them. */
-Fields
-ReadNrrdHeader(std::istream & in)
-{
-  Fields      header;
-  std::string line;
-  if (!std::getline(in, line) || line.compare(0, 4, "NRRD") != 0)
-  {
-    return header;
-  }
-  while (std::getline(in, line))
-  {
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    const auto colon = line.find(": ");
-    if (line.empty())
-    {
-      break;
-    }
-    if (line[0] != '#' && colon != std::string::npos)
-    {
-      std::string key = line.substr(0, colon);
-      key.erase(std::remove(key.begin(), key.end(), ' '), key.end());
-      header[key] = line.substr(std::min(line.size(), line.find_first_not_of(' ', colon + 1)));
-    }
-  }
-  return header;
-}
-
-Type
-NrrdType(const std::string & name)
-{
-  static const std::map<std::string, Type> types = [] {
-    const std::pair<Type, const char *> names[] = {
-      { Type::CHAR, "signed char,int8,int8_t" },
-      { Type::UCHAR, "uchar,unsigned char,uint8,uint8_t" },
-      { Type::SHORT, "short,short int,signed short,signed short int,int16,int16_t" },
-      { Type::USHORT, "ushort,unsigned short,unsigned short int,uint16,uint16_t" },
-      { Type::INT, "int,signed int,int32,int32_t" },
-      { Type::UINT, "uint,unsigned int,uint32,uint32_t" },
-      { Type::LONGLONG, "longlong,long long,long long int,signed long long,signed long long int,int64,int64_t" },
-      { Type::ULONGLONG, "ulonglong,unsigned long long,unsigned long long int,uint64,uint64_t" },
-      { Type::FLOAT, "float" },
-      { Type::DOUBLE, "double" }
-    };
-    std::map<std::string, Type> all;
-    for (const auto & type : names)
-    {
-      std::istringstream words(type.second);
-      for (std::string word; std::getline(words, word, ',');)
-      {
-        all[word] = type.first;
-      }
-    }
-    return all;
-  }();
-  return FindType(types, name);
-}
-
-/** Whether the values of a voxel lie side by side, which is where ITK puts them. */
-bool
-ComponentsComeFirst(const std::string & kinds)
-{
-  std::istringstream words(kinds);
-  std::string        kind;
-  words >> kind;
-  while (words >> kind)
-  {
-    if (kind != "domain" && kind != "space" && kind != "time" && kind != "none" && kind != "???")
-    {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::optional<VoxelLayout>
-FindNrrdVoxels(const std::string & file)
-{
-  std::ifstream in(file, std::ios::binary);
-  const Fields  header = ReadNrrdHeader(in);
-  if (header.empty())
-  {
-    return {};
-  }
-  const std::string data = ToText(header, "datafile");
-  const bool        several = data.compare(0, 4, "LIST") == 0 || data.find('%') != std::string::npos;
-  VoxelLayout       layout;
-  layout.file = data.empty() ? file : (fs::path(file).parent_path() / data).string();
-  layout.component = NrrdType(ToText(header, "type"));
-  layout.bigEndian = ToText(header, "endian") == "big";
-  const std::string   encoding = ToText(header, "encoding");
-  const std::uint64_t all = SizeOf(layout.component) * Product(ToText(header, "sizes"));
-  const bool          oneBlock = !several && ToNumber(header, "lineskip", 0) == 0;
-  const bool          zipped = oneBlock && (encoding == "gzip" || encoding == "gz");
-  if (zipped)
-  {
-    layout.storage = Storage::Stream;
-    layout.unzipped = all;
-  }
-  else if (oneBlock && encoding == "raw")
-  {
-    layout.bytes = all;
-    layout.storage = layout.bytes > 0 && ComponentsComeFirst(ToText(header, "kinds")) ? Storage::Plain : Storage::Other;
-  }
-  const auto here = data.empty() ? std::max<std::streamoff>(0, in.tellg()) : 0;
-  SetOffset(layout, std::uint64_t(here), zipped ? 0 : ToNumber(header, "byteskip", 0)); // else of what it holds
-  return layout;
-}
-
-} // namespace
-
-std::optional<VoxelLayout>
-FindVoxels(const std::string & file)
+FindVoxelsOfFormat(const std::string & file, const std::string & what)
 {
   const auto ends = [&](std::initializer_list<const char *> endings) {
     return std::any_of(endings.begin(), endings.end(), [&](const char * end) { return EndsWith(file, end); });
   };
   if (ends({ ".nii", ".nii.gz", ".hdr", ".img" }))
   {
-    return FindNiftiVoxels(file);
+    return FindNiftiVoxels(file, what);
   }
   if (ends({ ".mha", ".mhd" }))
   {
-    return FindMetaVoxels(file);
+    return FindMetaVoxels(file, what);
   }
   if (ends({ ".nrrd", ".nhdr" }))
   {
-    return FindNrrdVoxels(file);
+    return FindNrrdVoxels(file, what);
   }
   return {};
+}
+
+} // namespace
+
+std::optional<VoxelLayout>
+FindVoxels(const std::string & file, const std::string & what)
+{
+  const auto      layout = FindVoxelsOfFormat(file, what);
+  std::error_code ignored;
+  if (layout)
+  {
+    std::vector<std::string> all = layout->parts;
+    all.push_back(layout->file);
+    for (const std::string & data : all)
+    {
+      if (data != file && fs::exists(data, ignored))
+      {
+        RequireRegularFile(data, DataFileOf(*layout, what));
+      }
+    }
+  }
+  return layout;
+}
+
+std::string
+DataFileOf(const VoxelLayout & layout, const std::string & what)
+{
+  return layout.file == layout.header && layout.parts.empty() ? what : what + " '" + layout.header + "': its data file";
 }

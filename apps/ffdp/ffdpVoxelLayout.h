@@ -18,11 +18,12 @@
 #ifndef ffdpVoxelLayout_h
 #define ffdpVoxelLayout_h
 
-#include "itkCommonEnums.h"
+#include "ffdpImageHeader.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 /** Where a file of a NIfTI image, a MetaImage or a NRRD has its voxels, and how they are stored. ITK says what is in a
  * file, but not where. */
@@ -33,23 +34,32 @@ struct VoxelLayout
     Plain,
     Gzip,   ///< the whole file, offset and bytes are those of what it holds
     Stream, ///< gzip or zlib from offset on; bytes are compressed ones, 0: all that follow
-    Other   ///< compressed in another way, as text, in several files: bytes are all that is known, and perhaps not them
+    Text,   ///< numbers in decimal: `values` of them
+    Other   ///< compressed in another way, in several files: bytes are all that is known, and perhaps not them
   };
 
-  std::string          file; ///< beside the header, or the same
-  Storage              storage = Storage::Other;
-  std::uint64_t        offset = 0;                                             ///< of the first voxel
-  std::uint64_t        bytes = 0;                                              ///< of all voxels
-  std::uint64_t        unzipped = 0;                                           ///< bytes that a Stream holds at least
-  itk::IOComponentEnum component = itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE; ///< as stored
-  bool                 bigEndian = false;
-  bool                 componentsApart = false;  ///< a volume of the first of them, then of the second, as in NIfTI
-  double               slope = 1, intercept = 0; ///< of NIfTI: what values are multiplied with, and what is added
-  bool                 onlyItkKnows = false;     ///< what the values mean, and versions of it differ
+  std::string              header; ///< the file that was named
+  std::string              file;   ///< beside the header, or the same
+  std::vector<std::string> parts;  ///< where several files hold `bytes` each
+  Storage                  storage = Storage::Other;
+  std::uint64_t            offset = 0;                                             ///< of the first voxel
+  std::uint64_t            bytes = 0;                                              ///< of all voxels
+  std::uint64_t            values = 0;                                             ///< of Text
+  std::uint64_t            unzipped = 0;                                           ///< bytes that a Stream holds
+  itk::IOComponentEnum     component = itk::IOComponentEnum::UNKNOWNCOMPONENTTYPE; ///< as stored
+  bool                     bigEndian = false;
+  bool                     componentsApart = false;  ///< a volume of the first of them, then of the second, as in NIfTI
+  double                   slope = 1, intercept = 0; ///< of NIfTI: what values are multiplied with, and what is added
+  bool                     onlyItkKnows = false;     ///< what the values mean, and versions of it differ
 };
 
-/** Nothing for a file of another kind, or one that is too broken to tell. */
+/** Nothing for a file of another kind, or one that is too broken to tell. Throws CommandError for sizes whose product
+ * is too large, and for data files that are there and not regular; `what` names the file in messages. */
 std::optional<VoxelLayout>
-FindVoxels(const std::string & file);
+FindVoxels(const std::string & file, const std::string & what);
+
+/** Begins messages about the file that has the voxels, and names the header if that is another. */
+std::string
+DataFileOf(const VoxelLayout & layout, const std::string & what);
 
 #endif
