@@ -285,7 +285,7 @@ ApartTask
 ReadingBriefly(const std::string & file, std::uint64_t bytes = 0)
 {
   ApartTask task = ReadingTask("transform", file, bytes);
-  task.seconds -= 3;
+  task.seconds = std::max(2.0, task.seconds - 3);
   return task;
 }
 
