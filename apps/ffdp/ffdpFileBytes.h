@@ -20,12 +20,8 @@
 
 #include <string>
 
-/** Throws CommandError unless there is a regular file of this name: not a folder, and nothing that would keep its
- * reader waiting, like a pipe. `what` names it in messages, like "transform". */
-void
-RequireRegularFile(const std::string & file, const std::string & what);
-
-/** All bytes of a regular file. Throws CommandError, also for a file that is larger than any of its kind. */
+/** All bytes of a regular file. Throws CommandError, also for a file that is larger than any of its kind; `what` names
+ * it in messages, like "transform". */
 std::string
 ReadFileBytes(const std::string & file, const std::string & what);
 

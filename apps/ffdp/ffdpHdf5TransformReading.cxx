@@ -18,10 +18,10 @@
 #include "ffdpHdf5TransformReading.h"
 
 #include "ffdpCommandError.h"
-#include "ffdpFileBytes.h"
 #include "ffdpHdf5Handle.h"
 #include "ffdpIsolation.h"
 #include "ffdpMemory.h"
+#include "ffdpRegularFile.h"
 #include "ffdpSharedBytes.h"
 #include "ffdpTextLines.h"
 
@@ -280,13 +280,22 @@ CountParameters(const std::vector<StoredTransform> & list, const std::string & f
   return count;
 }
 
+/** Headers take milliseconds: damaged ones, where HDF5 goes round in circles, are given up sooner than images are. */
+ApartTask
+ReadingBriefly(const std::string & file, std::uint64_t bytes = 0)
+{
+  ApartTask task = ReadingTask("transform", file, bytes);
+  task.seconds = std::max(2.0, task.seconds - 3);
+  return task;
+}
+
 } // namespace
 
 std::vector<StoredTransform>
 DescribeHdf5Transforms(const std::string & file)
 {
   RequireRegularFile(file, "transform");
-  return TakeDescription(RunApart(ReadingTask("transform", file), [&] { return DescribeAll(file); }));
+  return TakeDescription(RunApart(ReadingBriefly(file), [&] { return DescribeAll(file); }));
 }
 
 std::vector<StoredTransform>
@@ -297,7 +306,7 @@ ReadHdf5Transforms(const std::string & file)
   const std::size_t count = CountParameters(list, file);
   const auto        bytes = std::make_shared<SharedBytes>(sizeof(double) * count);
   const auto        values = std::shared_ptr<double>(bytes, reinterpret_cast<double *>(bytes->data()));
-  RunApart(ReadingTask("transform", file, bytes->size()), [&] {
+  RunApart(ReadingBriefly(file, bytes->size()), [&] {
     const Input input(file);
     double *    next = values.get();
     for (const StoredTransform & stored : list)

@@ -164,10 +164,6 @@ ReadStoredHeader(const std::string & file, const std::string & what, bool series
     {
       throw CommandError(name + "has a spacing or an origin that is zero, negative or not a number");
     }
-    if (axis < 3 && !IsSane(header.axes[axis]))
-    {
-      throw CommandError(name + "has a spacing, an origin or a direction that is far too small or too large");
-    }
   }
   return header;
 }
@@ -177,6 +173,14 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
 {
   ImageHeader header = ReadStoredHeader(file, what, seriesToo);
   SettleSpacing(header, file, what);
+  for (unsigned int axis = 0; axis < std::min(3u, header.Dimensions()); ++axis)
+  {
+    if (!IsSane(header.axes[axis]))
+    {
+      throw CommandError(what + " '" + file +
+                         "' has a spacing, an origin or a direction that is far too small or too large");
+    }
+  }
   return header;
 }
 

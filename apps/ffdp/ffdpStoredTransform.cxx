@@ -167,17 +167,24 @@ RequireGrid(const StoredTransform & stored, double smallestSize, const std::stri
                         " points, which needs another number of parameters than " +
                         std::to_string(stored.parameters.count));
   }
+  // ITK inverts the axes of grids by a library that prints what it makes of numbers whose squares are infinite or 0
+  const bool             ordinary = std::all_of(fixed, fixed + stored.fixedParameters.count, [](double value) {
+    return value == 0 || (std::abs(value) > 1e-150 && std::abs(value) < 1e150);
+  });
   const Grid<VDimension> grid(fixed);
-  bool                   sound = std::abs(vnl_determinant(grid.direction.GetVnlMatrix())) > 1e-9;
+  bool                   sound = ordinary && std::abs(vnl_determinant(grid.direction.GetVnlMatrix())) > 1e-9;
   for (unsigned int i = 0; i < VDimension; ++i)
   {
     sound = sound && grid.spacing[i] > 0;
   }
   if (!sound)
   {
-    ThrowBadTransform(file,
-                      stored.fixedParameters.place,
-                      stored.type + " has a grid with a spacing that is not positive, or with axes in one plane");
+    ThrowBadTransform(
+      file,
+      stored.fixedParameters.place,
+      stored.type +
+        " has a grid in no possible place: with a spacing that is not positive, axes in one plane, or numbers "
+        "beyond all sizes");
   }
 }
 

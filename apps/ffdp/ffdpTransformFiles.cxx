@@ -18,11 +18,11 @@
 #include "ffdpTransformFiles.h"
 
 #include "ffdpCommandError.h"
-#include "ffdpFileBytes.h"
 #include "ffdpHdf5TransformReading.h"
 #include "ffdpImageGrid.h"
 #include "ffdpImageReading.h"
 #include "ffdpPlanarTransforms.h"
+#include "ffdpRegularFile.h"
 #include "ffdpStageText.h"
 #include "ffdpStoredTransform.h"
 #include "ffdpTransformMatlab.h"

@@ -193,6 +193,7 @@ TEST(DamagedTransforms, NumbersAreCountedBeforeTheyAreUsed)
   const std::string huge = "100000 100000 100000 0 0 0 1 1 1 1 0 0 0 1 0 0 0 1";
   const std::string wraps = "2097152 2097152 4194304 0 0 0 1 1 1 1 0 0 0 1 0 0 0 1"; // 2^64 points
   const std::string flat = "1 1 1 0 0 0 1 1 1 1 0 0 1 0 0 0 0 1", still = "1 1 1 0 0 0 1 0 1 1 0 0 0 1 0 0 0 1";
+  const std::string tiny = "1 1 1 0 0 0 1 1 1 1 0 2e-310 0 1 0 0 0 1"; // vnl_svd prints pages about it
   const std::string half = "0.5 1 1 0 0 0 1 1 1 1 0 0 0 1 0 0 0 1";
   const struct
   {
@@ -206,8 +207,9 @@ TEST(DamagedTransforms, NumbersAreCountedBeforeTheyAreUsed)
     { "BSplineTransform_double_3_3", "1 0 0", huge, "100000 x 100000 x 100000 points" },
     { "DisplacementFieldTransform_double_3_3", "1 0 0", huge, "100000 x 100000 x 100000 points" },
     { "DisplacementFieldTransform_double_3_3", "", wraps, "2097152 x 2097152 x 4194304 points" },
-    { "DisplacementFieldTransform_double_3_3", "1 0 0", flat, "with axes in one plane" },
+    { "DisplacementFieldTransform_double_3_3", "1 0 0", flat, "axes in one plane" },
     { "DisplacementFieldTransform_double_3_3", "1 0 0", still, "with a spacing that is not positive" },
+    { "DisplacementFieldTransform_double_3_3", "1 0 0", tiny, "numbers beyond all sizes" },
     { "DisplacementFieldTransform_double_3_3", "1 0 0", half, "no possible size" },
     { "BSplineTransform_double_3_3", "1 0 0", "1 1 1 0 0 0 1 1 1 1 0 0 0 1 0 0 0 1", "no possible size" },
     { "ConstantVelocityFieldTransform_double_3_3", "1 0 0", flat, "a field of velocities" },
@@ -395,11 +397,11 @@ TEST(DamagedTransforms, PipesAreNotWaitedFor)
   {
     ASSERT_EQ(mkfifo((folder / name).c_str(), 0600), 0);
     ExpectRefused(
-      folder, "apply -i " + (folder / "points.csv") + " -t " + (folder / name), name, "is not a regular file");
+      folder, "apply -i " + (folder / "points.csv") + " -t " + (folder / name), name, "only regular files are read");
   }
   ASSERT_EQ(mkfifo((folder / "p.csv").c_str(), 0600), 0);
   ExpectRefused(
-    folder, "apply -i " + (folder / "p.csv") + " -t " + (folder / "good.txt"), "p.csv", "is not a regular file");
+    folder, "apply -i " + (folder / "p.csv") + " -t " + (folder / "good.txt"), "p.csv", "only regular files are read");
 }
 
 TEST(DamagedTransforms, AnHdf5FileThatCannotBeWrittenIsOneLine)
