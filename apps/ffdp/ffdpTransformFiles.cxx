@@ -32,6 +32,7 @@
 #include "itkDisplacementFieldTransform.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 
 namespace
