@@ -35,6 +35,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -96,12 +97,19 @@ pid_t
 CopyProcess()
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  if (OthersSleep())
+  constexpr int MostTries = 1000;
+  for (int i = 0; i < MostTries; ++i) // threads that have just finished their work fall asleep in a moment, or in
+                                      // some more on a busy machine
   {
-    return _Fork();
+    if (OthersSleep())
+    {
+      return _Fork();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 #endif
-  return fork();
+  pid_t (*volatile copy)() = fork; // which is declared to throw nothing, and what it calls may throw
+  return copy();
 }
 
 constexpr std::size_t HeadBytes = 1 + sizeof(std::uint64_t); // before the text of a message

@@ -126,6 +126,17 @@ IsFinite(const ImageAxis & axis)
          std::all_of(axis.direction.begin(), axis.direction.end(), [](double number) { return std::isfinite(number); });
 }
 
+/** The library that ITK inverts matrices with prints pages about numbers whose squares are no numbers any more. */
+void
+ClearTraces(ImageAxis & axis)
+{
+  constexpr double Trace = 1e-60;
+  for (double & number : axis.direction)
+  {
+    number = std::abs(number) < Trace ? 0 : number;
+  }
+}
+
 /** Whether a place in space, in mm, can be computed with, and be written to any format. */
 bool
 IsSane(const ImageAxis & axis)
@@ -175,6 +186,7 @@ ReadImageHeader(const std::string & file, const std::string & what, bool seriesT
   SettleSpacing(header, file, what);
   for (unsigned int axis = 0; axis < std::min(3u, header.Dimensions()); ++axis)
   {
+    ClearTraces(header.axes[axis]);
     if (!IsSane(header.axes[axis]))
     {
       throw CommandError(what + " '" + file +

@@ -297,6 +297,13 @@ TEST(HostileImages, NiftiPlacesAreNumbers)
   {
     files.ExpectRefusal("plan -f " + (files.folder / name) + " -m " + files.good, name, "an sform with numbers");
   }
+  files.PutMeta("trace.mha", "LOCAL\n" + Voxels, "TransformMatrix = 1 1e-320 0 0 1 0 0 0 1\n");
+  const std::string trace = files.folder / "trace.mha";
+  EXPECT_EQ(RunProgram(files.folder, "evaluate --fixed " + trace + " --moved " + trace).errors, "");
+  files.PutMeta("tiny.mha", "LOCAL\n" + Voxels, "ElementSpacing = 1 1e-320 1\n");
+  files.PutMeta("skewed.mha", "LOCAL\n" + Voxels, "TransformMatrix = 1 1e38 0 0 1 0 0 0 1\n");
+  files.ExpectRefusal(files.Apply("tiny.mha"), "tiny.mha", "too small or too large");
+  files.ExpectRefusal(files.Apply("skewed.mha"), "skewed.mha", "too small or too large");
   files.ExpectRefusal(files.Apply("quaternion.nii"), "quaternion.nii", "a qform with numbers");
   files.ExpectRefusal(files.Apply("start.nii"), "start.nii", "begin at byte");
   files.ExpectRefusal(files.Apply("far.nii"), "far.nii", "begin at byte");

@@ -120,9 +120,9 @@ TEST(Plan, KnowsThatACompositeToStartFromHoldsAWarp)
 TEST(Plan, WhatRankZeroAloneHoldsCountsOnce)
 {
   const Folder folder("plan-first");
-  const auto   describe = [&](bool compressed, const std::string & kind, bool composite, int ranks) {
+  const auto   describe = [&](bool text, const std::string & kind, bool composite, int ranks) {
     std::ofstream(folder / "a.mhd") << "ObjectType = Image\nNDims = 3\nDimSize = 512 512 512\nElementSpacing = 1 1 1\n"
-                                    << "ElementType = MET_FLOAT\nCompressedData = " << (compressed ? "True" : "False")
+                                    << "ElementType = MET_FLOAT\nBinaryData = " << (text ? "False" : "True")
                                     << "\nElementDataFile = a.raw\n";
     RegisterOptions options;
     options.fixed = options.moving = folder / "a.mhd";
@@ -133,10 +133,10 @@ TEST(Plan, WhatRankZeroAloneHoldsCountsOnce)
   };
   constexpr int    Ranks = 64;
   constexpr double Whole = 4.0 * 512 * 512 * 512, Program = 45e6;
-  const auto       plain = describe(false, "affine", false, Ranks), compressed = describe(true, "affine", false, Ranks);
+  const auto       plain = describe(false, "affine", false, Ranks), text = describe(true, "affine", false, Ranks);
   EXPECT_EQ(plain.firstBytes, 0);
-  EXPECT_EQ(compressed.peakBytes, plain.peakBytes);
-  EXPECT_EQ(compressed.peakBytes + compressed.firstBytes, Program + Whole + Whole / Ranks); // and its planes
+  EXPECT_EQ(text.peakBytes, plain.peakBytes);
+  EXPECT_EQ(text.peakBytes + text.firstBytes, Program + Whole + Whole / Ranks); // and its planes
   const auto warps = describe(false, "deformable", false, Ranks),
              composite = describe(false, "deformable", true, Ranks);
   EXPECT_EQ(composite.peakBytes, warps.peakBytes);
