@@ -177,6 +177,12 @@ EvaluateLandmarks(const Options & options, Json & json)
   const TransformList list = ReadTransforms(options.transforms);
   RequireFits(list, fixed, "file of points '" + options.fixedPoints + "'");
   RequireFits(list, moving, "file of points '" + options.movingPoints + "'");
+  if (fixed.rows.size() != moving.rows.size())
+  {
+    throw CommandError("there are " + std::to_string(fixed.rows.size()) + " fixed points but " +
+                       std::to_string(moving.rows.size()) + " moving ones: '" + options.fixedPoints + "' and '" +
+                       options.movingPoints + "'");
+  }
   const LandmarkErrors errors = CompareLandmarks(fixed, moving, list);
   std::printf("landmark error %.4f mm on average, median %.4f, largest %.4f, over %zu points\n",
               errors.mean,
@@ -251,11 +257,15 @@ RunEvaluate(const Options & options)
   Json json;
   RequireOwnNames({ options.json }, ListInputs(options));
   CheckInputs(options);
-  EvaluatedFiles files{ options.fixedLabels, options.movedLabels, options.fixed,
-                        options.moved,       options.mask,        options.warp };
-  files.transforms = options.transforms;
-  files.surfaces = !options.withoutSurfaces;
-  RequireMemory(NeedOfEvaluate(files), options);
+  RequireMemory(NeedOfEvaluate({ options.fixedLabels,
+                                 options.movedLabels,
+                                 options.fixed,
+                                 options.moved,
+                                 options.mask,
+                                 options.warp,
+                                 options.transforms,
+                                 !options.withoutSurfaces }),
+                options);
   for (const auto & part : parts)
   {
     if (part.asked)

@@ -107,7 +107,9 @@ ReadOwnPlanes(const std::string & file, const std::string & what, ffdp::Communic
   {
     std::fill_n(values, Components * std::int64_t(image->GetBufferedRegion().GetNumberOfPixels()), 0.0f);
   }
-  bool finite = true;
+  constexpr float LargestDisplacement = 1e18f; // sums and squares of larger ones are no floats
+  constexpr float Largest = Components == 1 ? std::numeric_limits<float>::max() : LargestDisplacement;
+  bool            finite = true;
   DeliverPlanes(
     communicator, *opened.planes, size, [&](int volume, const ffdp::PlaneRange & planes, const float * from) {
       const std::int64_t voxels = (planes.end - planes.first) * size.x * size.y;
@@ -117,7 +119,7 @@ ReadOwnPlanes(const std::string & file, const std::string & what, ffdp::Communic
         for (std::int64_t c = 0; c < together; ++c)
         {
           to[c] = from[c];
-          finite &= std::isfinite(from[c]);
+          finite &= std::abs(from[c]) <= Largest; // which is false for what is not a number
         }
       }
     });
@@ -125,7 +127,8 @@ ReadOwnPlanes(const std::string & file, const std::string & what, ffdp::Communic
   communicator.Maximum(&broken, 1);
   if (broken != 0)
   {
-    throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number");
+    throw CommandError(what + " '" + file + "' has voxels that are infinite or not a number" +
+                       (Components == 1 ? "" : ", or displacements beyond 1e18"));
   }
   return image;
 }

@@ -132,9 +132,14 @@ ReadLabelTable(const std::string & file)
       continue;
     }
     const std::string where = "table '" + file + "', line " + std::to_string(number) + ": ";
-    if (!whole || !std::isfinite(entry.mean) || !(entry.deviation >= 0) || label != LabelSource::Label(label))
+    if (!whole || !(entry.deviation >= 0) || label != LabelSource::Label(label))
     {
       throw CommandError(where + "not of the form label,mean,sd");
+    }
+    constexpr double Largest = 1e18; // as for the voxels of images
+    if (!(std::abs(entry.mean) <= Largest && entry.deviation <= Largest))
+    {
+      throw CommandError(where + "a mean or a deviation beyond 1e18");
     }
     if (!table.emplace(LabelSource::Label(label), entry).second)
     {

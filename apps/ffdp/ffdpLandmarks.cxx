@@ -50,11 +50,6 @@ RequireFits(const TransformList & transforms, const PointTable & table, const st
 LandmarkErrors
 CompareLandmarks(const PointTable & fixed, const PointTable & moving, const TransformList & transforms)
 {
-  if (fixed.rows.size() != moving.rows.size())
-  {
-    throw CommandError("there are " + std::to_string(fixed.rows.size()) + " fixed points but " +
-                       std::to_string(moving.rows.size()) + " moving ones");
-  }
   const bool inPlane = fixed.dimension == PlaneDimension || moving.dimension == PlaneDimension ||
                        transforms.file.Dimension() == PlaneDimension; // a z of some of them means nothing
   LandmarkErrors result;

@@ -41,7 +41,7 @@ void
 RequireFits(const TransformList & transforms, const PointTable & table, const std::string & points);
 
 /** Moves the fixed points by the transforms, from the fixed to the moving space, and compares them with the moving
- * ones, row by row. Throws CommandError unless there are as many. */
+ * ones, row by row; there are as many. */
 LandmarkErrors
 CompareLandmarks(const PointTable & fixed, const PointTable & moving, const TransformList & transforms);
 

@@ -99,7 +99,7 @@ WriteAtomically(const std::string &                                   file,
     RequireReplaceable({ file });
     if (!theOutputSet)
     {
-      own = std::make_unique<PrivateFolder>(fs::path(target).parent_path());
+      own = MakePrivateFolder(file, target);
       RemoveLeftovers(*own);
     }
     temporary = (own ? *own : *theOutputSet->m_Folders[theOutputSet->FindFolder(target)]).NewName(file);

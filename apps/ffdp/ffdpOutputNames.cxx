@@ -164,7 +164,7 @@ RequireWritableFile(const std::string & file)
 {
   RequireReplaceable({ file });
   const fs::path target = FollowLinks(file);
-  PrivateFolder(target.parent_path()).RequireName(target.filename().string(), file);
+  MakePrivateFolder(file, target)->RequireName(target.filename().string(), file);
 }
 
 void

@@ -178,7 +178,7 @@ DescribeProblem(const RegisterOptions & options, const StageList & list, int ran
 }
 
 void
-RequireMemory(const RegistrationProblem & problem, int processes)
+RequireMemory(const RegistrationProblem & problem, const ImageNames & images, int processes)
 {
   const double available = AvailableBytes();
   const double needed = processes * problem.peakBytes + problem.firstBytes;
@@ -187,7 +187,13 @@ RequireMemory(const RegistrationProblem & problem, int processes)
   {
     // Voxels twice as large along each axis: an eighth of everything that grows with the images.
     const double coarser = processes * ProgramBytes + (needed - processes * ProgramBytes) / 8;
-    throw CommandError("this registration needs " + Gigabytes(needed) + " of memory, and " + Gigabytes(available) +
+    const auto   describe = [](const std::string & what, const std::string & file, const ffdp::Extent & size) {
+      return what + " image '" + file + "' of " + std::to_string(size.x) + "x" + std::to_string(size.y) + "x" +
+             std::to_string(size.z) + " voxels";
+    };
+    throw CommandError("the registration of " + describe("fixed", images.fixed, problem.pairs.front().fixedSize) +
+                       " and " + describe("moving", images.moving, problem.pairs.front().movingSize) + " needs " +
+                       Gigabytes(needed) + " of memory, and " + Gigabytes(available) +
                        " are free: images with voxels of twice the size would need " + Gigabytes(coarser) +
                        "; --ignore-memory runs it all the same");
   }

@@ -38,9 +38,10 @@ struct RegistrationProblem
 RegistrationProblem
 DescribeProblem(const RegisterOptions & options, const StageList & list, int ranks = 1);
 
-/** Throws CommandError if so many processes with such a problem need more than is free on this machine, with what would
- * fit. One of them counts as rank 0: the machine that has it is the one that decides, if they are alike. */
+/** Throws CommandError, which names the images, if so many processes with such a problem need more than is free on this
+ * machine, with what would fit. One of them counts as rank 0: the machine that has it is the one that decides, if they
+ * are alike. */
 void
-RequireMemory(const RegistrationProblem & problem, int processes);
+RequireMemory(const RegistrationProblem & problem, const ImageNames & images, int processes);
 
 #endif

@@ -17,6 +17,7 @@
  *=========================================================================*/
 #include "ffdpAgreement.h"
 #include "ffdpArgumentChecks.h"
+#include "ffdpCommandError.h"
 #include "ffdpCommands.h"
 #include "ffdpDevice.h"
 #include "ffdpGivenSpacing.h"
@@ -42,6 +43,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace
 {
@@ -83,6 +85,18 @@ SecondsOfWriting(const RegisterInputs & inputs, const StageList & list)
   return voxels * (Images + (deforms ? Warps : 0));
 }
 
+/** What was registered, for messages. */
+std::string
+DescribeImages(const RegisterOptions & options, const ImageNames & images)
+{
+  std::string text = "fixed image '" + images.fixed + "' and moving image '" + images.moving + "'";
+  for (const std::string & transform : options.start)
+  {
+    text += " from '" + transform + "'";
+  }
+  return text;
+}
+
 ffdp::RegistrationResult
 RunStages(const RegisterOptions & options,
           const StageList &       list,
@@ -114,6 +128,11 @@ RunStages(const RegisterOptions & options,
   {
     line.Finish();
     throw Interrupted();
+  }
+  catch (const std::invalid_argument & error) // the engine knows no files
+  {
+    line.Finish();
+    throw CommandError(DescribeImages(options, list.pairs.front()) + ": " + error.what());
   }
 }
 
@@ -167,6 +186,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
   const ffdp::DeviceName device = ParseDevice(options.device);
   RequireDevice(device, launch);
   RequireOneDimension(options, list.pairs);
+  RequireMasksOnGrids(options, list.pairs.front());
   RequireAxisWeights(options, ExtentOf(ReadGrid(list.pairs.front().fixed, "fixed image")));
   for (const ImageNames & names : list.pairs)
   {
@@ -181,7 +201,7 @@ CheckProblem(const RegisterOptions & options, const StageList & list, const Laun
     {
       RequireDeviceMemory(device, problem.deviceBytes, launch);
     }
-    RequireMemory(problem, launch.RanksHere());
+    RequireMemory(problem, list.pairs.front(), launch.RanksHere());
   }
   const std::string warning = CompareSizes(options, list.pairs);
   if (!warning.empty() && launch.Ranks().Rank() == 0)
@@ -196,7 +216,7 @@ RunRegister(const RegisterOptions & options, const Launch & launch)
   Stopwatch            watch;
   ffdp::Communicator & ranks = launch.Ranks();
   const bool           first = ranks.Rank() == 0;
-  const StageList list = PlanStages(options);
+  const StageList      list = PlanStages(options);
   ParseDevice(options.device); // wrong words are found before ranks agree on anything
   RequireOutputNames(options, list);
   DoOnFirst(ranks, [&] { RequireWritableOutputs(options, list); });

@@ -191,6 +191,20 @@ RequireOneDimension(const RegisterOptions & options, const std::vector<ImageName
   }
 }
 
+void
+RequireMasksOnGrids(const RegisterOptions & options, const ImageNames & images)
+{
+  const MaskNames masks = FindMasks(options);
+  const auto      require = [](const std::string & kind, const std::string & mask, const std::string & image) {
+    if (!mask.empty() && !AreOnOneGrid(ReadGrid(mask, kind + " mask"), ReadGrid(image, kind + " image")))
+    {
+      throw CommandError(kind + " mask '" + mask + "' is not on the grid of '" + image + "'");
+    }
+  };
+  require("fixed", masks.fixed, images.fixed);
+  require("moving", masks.moving, images.moving);
+}
+
 std::string
 CompareSizes(const RegisterOptions & options, const std::vector<ImageNames> & pairs)
 {

@@ -48,6 +48,10 @@ FindMasks(const RegisterOptions & options);
 void
 RequireOneDimension(const RegisterOptions & options, const std::vector<ImageNames> & pairs);
 
+/** Throws CommandError, from what headers say, unless masks lie on the grids of their images. */
+void
+RequireMasksOnGrids(const RegisterOptions & options, const ImageNames & images);
+
 /** From what headers say: throws CommandError if one image of a pair is smaller than a voxel of the other, and returns
  * a warning if it is smaller by far; then a header is likely to be wrong about units. A start from a file may scale, so
  * that anything goes. */

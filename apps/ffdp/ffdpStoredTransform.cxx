@@ -108,6 +108,11 @@ RequireFinite(const StoredTransform & stored, const StoredNumbers & numbers, con
   {
     ThrowBadTransform(file, numbers.place, stored.type + " has parameters that are infinite or not a number");
   }
+  constexpr double Largest = 1e18; // where points are taken to by more cannot be written as floats
+  if (!std::all_of(values, values + numbers.count, [](double value) { return std::abs(value) <= Largest; }))
+  {
+    ThrowBadTransform(file, numbers.place, stored.type + " has parameters beyond 1e18");
+  }
 }
 
 /** Fixed parameters of a transform with a grid: sizes, origin, spacing, direction. */

@@ -254,6 +254,19 @@ PrivateFolder::~PrivateFolder()
   this->Close();
 }
 
+std::unique_ptr<PrivateFolder>
+MakePrivateFolder(const std::string & file, const fs::path & target)
+{
+  try
+  {
+    return std::make_unique<PrivateFolder>(target.parent_path());
+  }
+  catch (const CommandError & error)
+  {
+    throw CommandError("'" + file + "' cannot be written: " + error.what());
+  }
+}
+
 std::string
 PrivateFolder::NewName(const std::string & like)
 {

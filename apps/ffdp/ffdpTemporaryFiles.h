@@ -149,6 +149,10 @@ private:
   std::unique_ptr<RemovedWhenStopped> m_LockRemoval, m_Removal;
 };
 
+/** The private folder of a file that is about to be written to `target`; messages name the file as the user does. */
+std::unique_ptr<PrivateFolder>
+MakePrivateFolder(const std::string & file, const std::filesystem::path & target);
+
 /** Unlinks all in an open folder but the file `last`, and then that if nothing else is left. */
 void
 EmptyFolder(int folder, const std::string & last);
