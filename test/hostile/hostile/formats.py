@@ -236,7 +236,11 @@ def tiff(kind, volume, coding="raw", ome=False):
     for z in range(size[2]):
         raw = struct.pack("<%d%s" % (page, volume.code), *volume.values[z * page:(z + 1) * page])
         body = zlib.compress(raw) if coding == "zlib" else raw
-        text = (OME % ({"f": "float", "B": "uint8", "H": "uint16"}[volume.code], *size)).encode() + b"\0" if ome and z == 0 else b""
+        text = b""
+        if z == 0 and ome:
+            text = (OME % ({"f": "float", "B": "uint8", "H": "uint16"}[volume.code], *size)).encode() + b"\0"
+        elif z == 0 and size[2] > 1:  # as ImageJ says how far planes are from each other
+            text = b"ImageJ=1.53\nimages=%d\nslices=%d\nunit=mm\nspacing=14.0\nloop=false\n\0" % (size[2], size[2])
         count = 14 if text else 13
         start, after = len(out), len(out) + 2 + 12 * count + 4
         resolution, strip = after, after + 16 + len(text)
