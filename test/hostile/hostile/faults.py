@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -297,11 +298,37 @@ class Tester:
             lines = []
         return lines[0].replace(self.folder + "/", "") if lines else "call %d, which was not made" % number
 
+    def run_limited(self, one, rng, old, right):
+        """A run that may not have as much as it needs of something."""
+        what, least, most = rng.choice([("RLIMIT_FSIZE", 0, 40000), ("RLIMIT_FSIZE", 0, 3000), ("RLIMIT_AS", 60 << 20, 400 << 20),
+                                        ("RLIMIT_NOFILE", 4, 40)])
+        limit = rng.randrange(least, most)
+        told = ["%s of %d" % (what, limit)]
+        try:
+            result = program.run(self.line(one.arguments, one.ranks), self.folder, wall=30, memory=0,
+                                 limits=((getattr(resource, what), limit),))
+        except (program.NotStarted, OSError, subprocess.SubprocessError):  # not even the program could be loaded
+            return told, "not started", self.require_right(one, old, right, told)
+        there = self.see()
+        # what the kernel ends while the program is being loaded is not the program's doing
+        loading = result.code == -11 and what == "RLIMIT_AS" and not result.err
+        defect = None if loading or one.ranks > 1 else judge.judge_words(result)
+        if not defect:
+            defect = self.compare_final(one, right, there) if result.code == 0 else self.compare_outputs(one, there, old, right)
+        if not defect and [name for name in old if name not in there]:
+            defect = "output lost", "of the old ones"
+        left = [name for name in there if name.startswith(".ffdp")]
+        if not defect and left:
+            defect = "leftover", ", ".join(left)
+        return told, "failed" if result.code else "succeeded", defect or self.require_right(one, old, right, told)
+
     def run_failure(self, one, rng):
         old, right, calls = self.learn(one)
         old = old if rng.random() < 0.8 else {}
         self.fill(one, old)
-        which = rng.choice(["writes", "writes", "all", "all", "resources"])
+        which = rng.choice(["writes", "writes", "writes", "all", "all", "all", "resources", "limits"])
+        if which == "limits":
+            return self.run_limited(one, rng, old, right)
         which = which if calls[which] else "all"
         mode = rng.choice(["ENOMEM", "EAGAIN", "ENOMEM+", "EAGAIN+"]) if which == "resources" else rng.choice(ERRORS)
         number = self.choose_call(rng, calls[which])
