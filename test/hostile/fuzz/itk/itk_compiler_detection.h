@@ -26,9 +26,11 @@
 #  undef __GNUC_MINOR__
 #  define __GNUC__ 12
 #  define __GNUC_MINOR__ 2
+#  define FFDP_SEEN_AS_GNU
 #endif
 #include_next <itk_compiler_detection.h>
-#ifdef ITK_COMPILER_IS_GNU
+#ifdef FFDP_SEEN_AS_GNU
+#  undef FFDP_SEEN_AS_GNU
 #  pragma pop_macro("__GNUC_MINOR__")
 #  pragma pop_macro("__GNUC__")
 #  pragma pop_macro("__clang__")
