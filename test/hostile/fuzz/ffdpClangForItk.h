@@ -16,8 +16,8 @@
  *
  *=========================================================================*/
 // An installed ITK knows only the compiler that it was built with, and Debian's was built with g++. For its header of
-// compilers, clang is that g++, which understands no less.
-#ifdef __clang__
+// compilers, clang is that g++, which understands no less. The preset fuzz includes this before all else.
+#if defined(__clang__) && __has_include(<itk_compiler_detection.h>)
 #  pragma push_macro("__clang__")
 #  pragma push_macro("__GNUC__")
 #  pragma push_macro("__GNUC_MINOR__")
@@ -26,11 +26,8 @@
 #  undef __GNUC_MINOR__
 #  define __GNUC__ 12
 #  define __GNUC_MINOR__ 2
-#  define FFDP_SEEN_AS_GNU
 #endif
-#include_next <itk_compiler_detection.h>
-#ifdef FFDP_SEEN_AS_GNU
-#  undef FFDP_SEEN_AS_GNU
+#  include <itk_compiler_detection.h>
 #  pragma pop_macro("__GNUC_MINOR__")
 #  pragma pop_macro("__GNUC__")
 #  pragma pop_macro("__clang__")
