@@ -26,7 +26,6 @@
 #  undef __GNUC_MINOR__
 #  define __GNUC__ 12
 #  define __GNUC_MINOR__ 2
-#endif
 #  include <itk_compiler_detection.h>
 #  pragma pop_macro("__GNUC_MINOR__")
 #  pragma pop_macro("__GNUC__")
