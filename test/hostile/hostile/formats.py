@@ -239,8 +239,8 @@ def tiff(kind, volume, coding="raw", ome=False):
         text = b""
         if z == 0 and ome:
             text = (OME % ({"f": "float", "B": "uint8", "H": "uint16"}[volume.code], *size)).encode() + b"\0"
-        elif z == 0:  # as ImageJ says it; from the resolution alone nobody would believe voxels of 14 mm
-            slices = b"slices=%d\nspacing=14.0\n" % size[2] if size[2] > 1 else b""
+        elif z == 0:  # as ImageJ says it; voxels of 10 mm and more would not be believed
+            slices = b"slices=%d\nspacing=5.0\n" % size[2] if size[2] > 1 else b""
             text = b"ImageJ=1.53\nimages=%d\n%sunit=mm\nloop=false\n\0" % (size[2], slices)
         count = 14 if text else 13
         start, after = len(out), len(out) + 2 + 12 * count + 4
@@ -259,7 +259,7 @@ def tiff(kind, volume, coding="raw", ome=False):
                        Field("count%d" % tag, at + 4, "<I", "count"), Field("value%d" % tag, at + 8, "<I", role)]
         last = z + 1 == size[2]
         fields.append(Field("next", len(out), "<I", "offset"))
-        out += struct.pack("<I", 0 if last else strip + len(body)) + struct.pack("<4I", 1, 14, 1, 14) + text
+        out += struct.pack("<I", 0 if last else strip + len(body)) + struct.pack("<4I", 1, 5, 1, 5) + text
         starts.append(len(out))
         out += body
     name = "x.ome.tif" if ome else "x.tif"
