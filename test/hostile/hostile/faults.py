@@ -374,7 +374,7 @@ class Tester:
         folder = os.path.join(self.keep, re.sub(r"[^\w.-]", "_", "%s-%s-%d-%s" % (outcome.defect[0], self.seed, outcome.index, one.name)))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.folder, folder, symlinks=True)
-        with open(os.path.join(folder, "what.txt"), "w") as out:
+        with open(os.path.join(folder, "what.txt"), "w", errors="backslashreplace") as out:
             out.write("%s\n%s: %s\nffdp %s\n" % ((outcome.what,) + tuple(outcome.defect) + (" ".join(one.arguments),)))
         return folder
 
