@@ -21,10 +21,10 @@
  *   faults FOLDER WHICH MODE N LOG PROGRAM [ARGUMENT...]
  *
  * WHICH: all (calls on files), writes (only those that change something), resources (memory and threads).
- * MODE: none, kill (SIGKILL before the call), term or int (a signal before the call), short (half of what is written or
- * read), or the error that the call fails with: ENOSPC, EIO, EACCES, EINTR, EMFILE, ENOMEM, EAGAIN, EDQUOT. With a +
- * behind it, all later calls of the same kind fail, too, as on a full disk. N: the number of the call, from 1. LOG: a
- * file that gets a line for each counted call, or - for none.
+ * MODE: none, kill (SIGKILL before the call, to the process that makes it), killall (to all processes), term or int (a
+ * signal before the call), short (half of what is written or read), or the error that the call fails with: ENOSPC, EIO,
+ * EACCES, EINTR, EMFILE, ENOMEM, EAGAIN, EDQUOT. With a + behind it, all later calls of the same kind fail, too, as on
+ * a full disk. N: the number of the call, from 1. LOG: a file that gets a line for each counted call, or - for none.
  *
  * Calls are those that the kernel sees, of all threads and children, whatever library makes them: the kernel's filter
  * (seccomp) stops the program at them, and only there. Ends as the program does. */
@@ -164,10 +164,11 @@ static struct
 {
   char         folder[PATH_MAX];
   int          writesOnly, resources, seenFile;
-  int          error, signal, isShort, isSticky;
+  int          error, signal, isShort, isSticky, isForAll;
   long         at, count;
   const char * stickyName;
   FILE *       log;
+  pid_t        child;
 } theState;
 
 static const struct
@@ -393,7 +394,7 @@ TakeCall(pid_t thread)
   theState.stickyName = call->name;
   if (theState.signal != 0)
   {
-    kill(ProcessOf(thread), theState.signal);
+    kill(theState.isForAll ? theState.child : ProcessOf(thread), theState.signal);
   }
   else if (theState.isShort)
   {
@@ -425,6 +426,8 @@ ParseMode(char * mode)
                     : strcmp(mode, "term") == 0 ? SIGTERM
                     : strcmp(mode, "int") == 0  ? SIGINT
                                                 : 0;
+  theState.isForAll = strcmp(mode, "killall") == 0; /* the others end with this program */
+  theState.signal = theState.isForAll ? SIGKILL : theState.signal;
   theState.isShort = strcmp(mode, "short") == 0;
   for (size_t i = 0; i < sizeof(Errors) / sizeof(Errors[0]); ++i)
   {
@@ -519,6 +522,7 @@ main(int argc, char ** argv)
   theState.at = atol(argv[4]);
   theState.log = strcmp(argv[5], "-") == 0 ? NULL : fopen(argv[5], "we");
   const pid_t child = fork();
+  theState.child = child;
   if (child == 0)
   {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -21,6 +21,8 @@
 #include "ffdpNiftiHeader.h"
 #include "ffdpVoxelLayout.h"
 
+#include <algorithm>
+
 // Where the voxels of a file are, and whether all of them are there. The first byte chooses one of the endings that the
 // build defines, as in FFDP_FUZZ_ENDINGS=".mha",".mhd"
 extern "C" int
@@ -31,14 +33,33 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t count)
   static const std::uint8_t nothing = 0;
   const std::size_t         choice = count > 0 ? bytes[0] % choices : 0;
   const std::string &       file = files[choice].Write(count > 0 ? bytes + 1 : &nothing, count > 0 ? count - 1 : 0);
-  try
-  {
-    WhatIsWrongWithSpacing(file, true);
-    FindVoxels(file);
-    RequireComplete(file, "image");
-    RequireSoundVoxels(file, "image");
-  }
-  catch (const CommandError &)
-  {}
+  const auto                attempt = [](const auto & action) {
+    try
+    {
+      action();
+    }
+    catch (const CommandError &)
+    {}
+  };
+  attempt([&] { RequireSoundNifti(file, "image"); });
+  attempt([&] { WhatIsWrongWithSpacing(file, true); });
+  attempt([&] {
+    const auto layout = FindVoxels(file, "image");
+    // what a library would say of it: the image of the corpus, or all that the file speaks of
+    ImageHeader header;
+    header.axes.resize(3);
+    header.axes[0].size = 3;
+    header.axes[1].size = header.axes[2].size = 2;
+    header.component = itk::IOComponentEnum::FLOAT;
+    RequireComplete(file, "image", header);
+    RequireSoundVoxels(file, "image", header);
+    if (layout && SizeOf(layout->component) > 0)
+    {
+      header.axes.resize(1);
+      header.component = layout->component;
+      header.axes[0].size = std::max(layout->bytes, layout->unzipped) / SizeOf(layout->component);
+      RequireSoundVoxels(file, "image", header);
+    }
+  });
   return 0;
 }

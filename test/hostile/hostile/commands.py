@@ -29,10 +29,10 @@ FIELDS = "field3 composite3"
 ALL = LINEAR + " " + FIELDS
 
 COMMANDS = (
-    command("apply -i", "image3 stack3", "apply -i X -r fixed.nii -t identity -o o.nii", "o.nii"),
+    command("apply -i", "image3", "apply -i X -r fixed.nii -t identity -o o.nii", "o.nii"),
     command("apply -i (label)", "labels3", "apply -i X -r fixed.nii -t affine.txt -n label -o o.nii", "o.nii"),
     command("apply -i field", "field3", "apply -i X -r fixed.nii -t affine.txt -o o.nii", "o.nii"),
-    command("apply -r", "image3 stack3 labels3", "apply -i moving.nii -r X -t affine.txt -o o.nii", "o.nii", False),
+    command("apply -r", "image3 labels3", "apply -i moving.nii -r X -t affine.txt -o o.nii", "o.nii", False),
     command("apply -i flat", "image2 picture2", "apply -i X -r flat_fixed.nii -t identity -o o.nii", "o.nii"),
     command("apply -i flat labels", "labels2", "apply -i X -r flat_fixed.nii -t identity -n nearest -o o.nii", "o.nii"),
     command("apply -r flat", "image2 picture2", "apply -i flat_moving.nii -r X -t identity -o o.nii", "o.nii", False),
@@ -47,7 +47,7 @@ COMMANDS = (
     command("register --fixed-mask", "mask3", "register -q --no-report --uncompressed -f fixed.nii -m moving.nii --fixed-mask X -o r_",
             REGISTERED, True, FEW),
     command("register -r", ALL, "register -q --no-report --uncompressed -f fixed.nii -m moving.nii -o r_ -r X", REGISTERED, True, FEW),
-    command("plan -f", "image3 image2 picture2 stack3", "plan -f X -m X --json o.json", "o.json", False),
+    command("plan -f", "image3 image2 picture2", "plan -f X -m X --json o.json", "o.json", False),
     command("plan -m", "image3", "plan -f fixed.nii -m X --json o.json", "o.json", False),
     command("evaluate --fixed", "image3", "evaluate --fixed X --moved moving.nii --json o.json", "o.json"),
     command("evaluate --moved", "image3", "evaluate --fixed fixed.nii --moved X --json o.json", "o.json"),

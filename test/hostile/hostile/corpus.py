@@ -142,7 +142,7 @@ def image_samples(volume, words="image3"):
     yield formats.nrrd(words + " nrrd gzip", volume, "local", "gzip")
     yield formats.nrrd(words + " nhdr gzip", volume, "detached", "gzip")
     yield formats.nrrd(words + " nrrd text", volume, "local", "text")
-    yield formats.tiff("stack3 tiff", volume.typed("H"))
+    yield formats.tiff(words + " tiff", volume.typed("H"))
     yield formats.tiff(words + " tiff ome", volume, ome=True)
     yield formats.nifti("image2 nii.gz", flat, zipped=True)
     yield formats.meta("image2 meta", flat)

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -172,7 +173,7 @@ class Tester:
                 result = self.disturbed(one, which, "none", 0)
                 if result.code != 0:
                     raise corpus.CorpusError("%s: %d, %s" % (" ".join(one.arguments), result.code, result.err))
-                with open(self.log) as log:
+                with open(self.log, errors="replace") as log:
                     calls[which] = [line.split(" ", 2) for line in log]
             self.known[one.name] = old, self.see(), calls
         return self.known[one.name]
@@ -240,12 +241,16 @@ class Tester:
         told = []
         for _ in range(1 if rng.random() < 0.7 else 2):
             number = self.choose_call(rng, calls["writes"])
-            mode = "kill" if rng.random() < 0.85 else "term"
+            mode = rng.choice(["killall", "killall", "killall", "kill", "kill", "term"])
             result = self.disturbed(one, "writes", mode, number)
             told.append("%s at %s" % (mode, self.last_call(number)))
             if result.hung:
                 return told, "hung", ("hang", "after " + told[-1])
-            if mode == "kill" and result.code not in (0, -9, 137) and one.ranks == 1:
+            if mode == "kill" and result.code > 0 and one.ranks == 1:  # a process that only reads or writes was killed
+                defect = judge.judge_words(result)
+                if defect:
+                    return told, str(result.code), defect
+            elif mode != "term" and result.code not in (0, -9) and one.ranks == 1:
                 return told, str(result.code), ("signal", "code %d: %s" % (result.code, result.err[-200:]))
             defect = self.compare_outputs(one, self.see(), old, right)
             if defect:
@@ -287,17 +292,43 @@ class Tester:
 
     def last_call(self, number):
         try:
-            with open(self.log) as log:
+            with open(self.log, errors="replace") as log:
                 lines = [line.strip() for line in log if line.startswith("%d " % number)]
         except OSError:
             lines = []
         return lines[0].replace(self.folder + "/", "") if lines else "call %d, which was not made" % number
 
+    def run_limited(self, one, rng, old, right):
+        """A run that may not have as much as it needs of something."""
+        what, least, most = rng.choice([("RLIMIT_FSIZE", 0, 40000), ("RLIMIT_FSIZE", 0, 3000), ("RLIMIT_AS", 60 << 20, 400 << 20),
+                                        ("RLIMIT_NOFILE", 4, 40)])
+        limit = rng.randrange(least, most)
+        told = ["%s of %d" % (what, limit)]
+        try:
+            result = program.run(self.line(one.arguments, one.ranks), self.folder, wall=30, memory=0,
+                                 limits=((getattr(resource, what), limit),))
+        except (program.NotStarted, OSError, subprocess.SubprocessError):  # not even the program could be loaded
+            return told, "not started", self.require_right(one, old, right, told)
+        there = self.see()
+        # what the kernel ends while the program is being loaded is not the program's doing
+        loading = result.code == -11 and what == "RLIMIT_AS" and not result.err
+        defect = None if loading or one.ranks > 1 else judge.judge_words(result)
+        if not defect:
+            defect = self.compare_final(one, right, there) if result.code == 0 else self.compare_outputs(one, there, old, right)
+        if not defect and [name for name in old if name not in there]:
+            defect = "output lost", "of the old ones"
+        left = [name for name in there if name.startswith(".ffdp")]
+        if not defect and left:
+            defect = "leftover", ", ".join(left)
+        return told, "failed" if result.code else "succeeded", defect or self.require_right(one, old, right, told)
+
     def run_failure(self, one, rng):
         old, right, calls = self.learn(one)
         old = old if rng.random() < 0.8 else {}
         self.fill(one, old)
-        which = rng.choice(["writes", "writes", "all", "all", "resources"])
+        which = rng.choice(["writes", "writes", "writes", "all", "all", "all", "resources", "limits"])
+        if which == "limits":
+            return self.run_limited(one, rng, old, right)
         which = which if calls[which] else "all"
         mode = rng.choice(["ENOMEM", "EAGAIN", "ENOMEM+", "EAGAIN+"]) if which == "resources" else rng.choice(ERRORS)
         number = self.choose_call(rng, calls[which])
@@ -317,7 +348,8 @@ class Tester:
                 defect = None
         else:
             defect = self.compare_outputs(one, there, old, right)
-            stopped = mode == "term" and call.split(" ")[1] in ("rename", "unlink", "openat", "close", "write")  # as by a kill
+            # where no name can be changed any more, or the run ends at once, the next run brings the files back
+            stopped = mode == "term" or mode.endswith("+") and call.split(" ")[1].startswith("rename")
             gone = [name for name in old if name not in there and not stopped]
             if not defect and gone:
                 defect = "output lost", ", ".join(gone)
@@ -342,7 +374,7 @@ class Tester:
         folder = os.path.join(self.keep, re.sub(r"[^\w.-]", "_", "%s-%s-%d-%s" % (outcome.defect[0], self.seed, outcome.index, one.name)))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.folder, folder, symlinks=True)
-        with open(os.path.join(folder, "what.txt"), "w") as out:
+        with open(os.path.join(folder, "what.txt"), "w", errors="backslashreplace") as out:
             out.write("%s\n%s: %s\nffdp %s\n" % ((outcome.what,) + tuple(outcome.defect) + (" ".join(one.arguments),)))
         return folder
 

@@ -236,13 +236,18 @@ def tiff(kind, volume, coding="raw", ome=False):
     for z in range(size[2]):
         raw = struct.pack("<%d%s" % (page, volume.code), *volume.values[z * page:(z + 1) * page])
         body = zlib.compress(raw) if coding == "zlib" else raw
-        text = (OME % ({"f": "float", "B": "uint8", "H": "uint16"}[volume.code], *size)).encode() + b"\0" if ome and z == 0 else b""
+        text = b""
+        if z == 0 and ome:
+            text = (OME % ({"f": "float", "B": "uint8", "H": "uint16"}[volume.code], *size)).encode() + b"\0"
+        elif z == 0:  # as ImageJ says it; voxels of 10 mm and more would not be believed
+            slices = b"slices=%d\nspacing=5.0\n" % size[2] if size[2] > 1 else b""
+            text = b"ImageJ=1.53\nimages=%d\n%sunit=mm\nloop=false\n\0" % (size[2], slices)
         count = 14 if text else 13
         start, after = len(out), len(out) + 2 + 12 * count + 4
         resolution, strip = after, after + 16 + len(text)
         entries = [(256, 4, 1, size[0]), (257, 4, 1, size[1]), (258, 3, 1, 8 * bytes_of),
                    (259, 3, 1, 8 if coding == "zlib" else 1), (262, 3, 1, 1), (273, 4, 1, strip), (277, 3, 1, 1),
-                   (278, 4, 1, size[1]), (279, 4, 1, len(body)), (282, 5, 1, resolution), (283, 5, 1, resolution + 8), (296, 3, 1, 3),
+                   (278, 4, 1, size[1]), (279, 4, 1, len(body)), (282, 5, 1, resolution), (283, 5, 1, resolution + 8), (296, 3, 1, 1),
                    (339, 3, 1, 3 if volume.code in "fd" else 1)]
         entries += [(270, 2, len(text), after + 16)] if text else []
         out += struct.pack("<H", count)
@@ -254,7 +259,7 @@ def tiff(kind, volume, coding="raw", ome=False):
                        Field("count%d" % tag, at + 4, "<I", "count"), Field("value%d" % tag, at + 8, "<I", role)]
         last = z + 1 == size[2]
         fields.append(Field("next", len(out), "<I", "offset"))
-        out += struct.pack("<I", 0 if last else strip + len(body)) + struct.pack("<4I", 10, 14, 10, 14) + text
+        out += struct.pack("<I", 0 if last else strip + len(body)) + struct.pack("<4I", 1, 5, 1, 5) + text
         starts.append(len(out))
         out += body
     name = "x.ome.tif" if ome else "x.tif"

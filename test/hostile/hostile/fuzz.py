@@ -36,7 +36,8 @@ def run_target(target, work, options):
     seeds = os.path.join(HERE, "fuzz", "corpus", name)
     seed = int.from_bytes(options.seed.encode()[-4:], "little") or 1
     line = [target, grown, seeds, "-max_total_time=%d" % options.seconds, "-artifact_prefix=" + found, "-timeout=10", "-rss_limit_mb=2560",
-            "-malloc_limit_mb=2048", "-max_len=65536", "-seed=%d" % seed, "-print_final_stats=1"]
+            "-malloc_limit_mb=2048", "-max_len=65536", "-seed=%d" % seed, "-print_final_stats=1",
+            "-detect_leaks=0"]  # of libraries; a run of the program is short
     environment = dict(os.environ, ASAN_OPTIONS="detect_container_overflow=0:allocator_may_return_null=0:handle_abort=1",
                        UBSAN_OPTIONS="print_stacktrace=1")
     result = subprocess.run(line, env=environment, capture_output=True, text=True, errors="backslashreplace", cwd=work)

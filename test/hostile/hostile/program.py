@@ -28,12 +28,14 @@ class Result:
         return signal.Signals(-self.code).name if self.code < 0 else ""
 
 
-def limit(memory):
+def limit(memory, more=()):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (3 * WALL_SECONDS, 3 * WALL_SECONDS + 2))
     if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for which, most in more:
+        resource.setrlimit(which, (most, most))
 
 
 def environment(extra=None):
@@ -45,12 +47,12 @@ def environment(extra=None):
     return keep
 
 
-def run(arguments, folder, wall=None, memory=MEMORY, extra=None):
+def run(arguments, folder, wall=None, memory=MEMORY, extra=None, limits=()):
     """The program and its children end when the time is over."""
     start = time.monotonic()
     child = subprocess.Popen(arguments, cwd=folder, env=environment(extra), stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-                             preexec_fn=lambda: limit(memory))
+                             preexec_fn=lambda: limit(memory, limits))
     hung = False
     try:
         out, err = child.communicate(timeout=wall or WALL_SECONDS)
