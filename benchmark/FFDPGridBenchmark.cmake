@@ -23,7 +23,7 @@ if(BUILD_TESTING)
   add_test(NAME GridBenchmarkJson
     COMMAND ${CMAKE_COMMAND} -D FILE=${FFDP_GRID_JSON} -D RANKS=1\\;2
       -P ${CMAKE_CURRENT_SOURCE_DIR}/CheckGridJson.cmake)
-  set_tests_properties(GridBenchmarkSmallVolume PROPERTIES FIXTURES_SETUP FFDPGridBenchmarkJson PROCESSORS 2 TIMEOUT 120)
+  set_tests_properties(GridBenchmarkSmallVolume PROPERTIES FIXTURES_SETUP FFDPGridBenchmarkJson PROCESSORS 2 TIMEOUT 600)
   set_tests_properties(GridBenchmarkJson PROPERTIES FIXTURES_REQUIRED FFDPGridBenchmarkJson)
   add_test(NAME GridBenchmarkRefusesBadSize COMMAND ffdp_grid_benchmark --size 10x10)
   add_test(NAME GridBenchmarkRefusesUnknownStage COMMAND ffdp_grid_benchmark --stage bspline)

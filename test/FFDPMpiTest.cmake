@@ -26,7 +26,7 @@ function(ffdp_add_mpi_test name ranks filter)
             $<TARGET_FILE:FFDPMpiGTestDriver> ${MPIEXEC_POSTFLAGS} --gtest_color=no --gtest_filter=${filter})
   set_tests_properties(${test} PROPERTIES
     PROCESSORS 2
-    TIMEOUT 120
+    TIMEOUT 600
     ENVIRONMENT "${FFDP_MPI_TEST_ENVIRONMENT}")
 endfunction()
 
@@ -41,6 +41,6 @@ if(FFDP_BUILD_EXAMPLES)
             $<TARGET_FILE:GridParallelRegistration> ${MPIEXEC_POSTFLAGS} 48)
   set_tests_properties(GridParallelRegistrationOnRanks3 PROPERTIES
     PROCESSORS 2
-    TIMEOUT 120
+    TIMEOUT 600
     ENVIRONMENT "${FFDP_MPI_TEST_ENVIRONMENT}")
 endif()

@@ -31,6 +31,7 @@
 #include "itkMacro.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -56,12 +57,14 @@ struct Ending
 
 constexpr int WrongUsage = 2;
 
-/** What the library throws begins with its name, which is that of the program. Whatever a message says is one line. */
+/** What the library throws begins with its name, which is that of the program. Whatever a message says is one line, and
+ * holds nothing that a terminal would obey: names in damaged headers may have any bytes. */
 Ending
 Fail(int code, std::string message)
 {
   const std::string name = "ffdp: ";
-  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::replace_if(
+    message.begin(), message.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
   return { code, (message.compare(0, name.size(), name) == 0 ? "" : name) + message + "\n" };
 }
 

@@ -31,6 +31,9 @@ constexpr int EndingSignals[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIG
 
 volatile std::sig_atomic_t theSignalsAreNoted = 0, theInterrupt = 0, theTermination = 0;
 
+/** Set before names are read here for the last time. */
+std::atomic<bool> theProgramEnds = false;
+
 /** Names that live as long as they are here. More files than this are not written at once; the next run would remove
  * them. */
 std::array<std::atomic<const char *>, 64> theFiles = {}, theMarks = {};
@@ -40,6 +43,7 @@ std::array<std::atomic<const char *>, 64> theFiles = {}, theMarks = {};
 void
 RemoveFiles()
 {
+  theProgramEnds = true;
   for (const auto * files : { &theFiles, &theMarks })
   {
     for (const auto & file : *files)
@@ -164,6 +168,10 @@ RemovedWhenStopped::~RemovedWhenStopped()
       const char * own = m_File.c_str();
       slot.compare_exchange_strong(own, nullptr);
     }
+  }
+  while (theProgramEnds) // another thread got the signal, and may be reading the name
+  {
+    pause();
   }
 }
 

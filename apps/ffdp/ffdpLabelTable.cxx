@@ -18,6 +18,7 @@
 #include "ffdpLabelTable.h"
 
 #include "ffdpCommandError.h"
+#include "ffdpRegularFile.h"
 
 #include <cmath>
 #include <fstream>
@@ -108,6 +109,7 @@ BrainLabels()
 LabelTable
 ReadLabelTable(const std::string & file)
 {
+  RequireRegularFile(file, "table");
   std::ifstream in(file);
   if (!in)
   {

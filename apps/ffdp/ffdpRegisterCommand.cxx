@@ -132,7 +132,9 @@ RunStages(const RegisterOptions & options,
   catch (const std::invalid_argument & error) // the engine knows no files
   {
     line.Finish();
-    throw CommandError(DescribeImages(options, list.pairs.front()) + ": " + error.what());
+    const std::string name = "ffdp: ", reason = error.what();
+    throw CommandError(DescribeImages(options, list.pairs.front()) + ": " +
+                       (reason.compare(0, name.size(), name) == 0 ? reason.substr(name.size()) : reason));
   }
 }
 

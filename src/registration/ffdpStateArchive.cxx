@@ -165,6 +165,16 @@ StateArchive::ExchangeBytes(void * bytes, std::size_t count)
 }
 
 void
+StateArchive::RequireRoom(std::uint64_t count, std::size_t bytes)
+{
+  if (m_At > m_Size || count > (m_Size - m_At) / bytes)
+  {
+    this->Fail("it holds less than it says");
+  }
+  this->RequireRead();
+}
+
+void
 StateArchive::Exchange(std::string & text)
 {
   std::vector<char> characters(text.begin(), text.end());

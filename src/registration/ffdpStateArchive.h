@@ -83,6 +83,7 @@ public:
     this->Exchange(count);
     if (this->IsLoading())
     {
+      this->RequireRoom(count, std::is_trivially_copyable<T>::value ? sizeof(T) : 1);
       values.resize(std::size_t(count));
     }
     if constexpr (std::is_trivially_copyable<T>::value)
@@ -116,6 +117,11 @@ private:
   /** Bytes at a place in the file, and their check at another. */
   void
   TransferChecked(void * bytes, std::size_t count, std::uint64_t at, std::uint64_t checkAt);
+  /** Throws on all ranks unless what is left of a file that is loaded can hold so many values of at least so many
+   * bytes.
+   */
+  void
+  RequireRoom(std::uint64_t count, std::size_t bytes);
   /** Reads or writes at a place in the file. */
   void
   Transfer(void * bytes, std::size_t count, std::uint64_t at);

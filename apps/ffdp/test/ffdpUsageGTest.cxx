@@ -109,7 +109,11 @@ TEST(Usage, ErrorsOfTheLibraryNameTheProgramOnce)
                           " -o " + (pair.folder / "x_");
   const Outcome outcome = RunProgram(pair.folder, run + " --no-moments");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.errors.rfind("ffdp: the images do not overlap where the stage rigid starts: begin with", 0), 0u)
+  EXPECT_EQ(outcome.errors.rfind("ffdp: fixed image '" + (pair.folder / "fixed.nii.gz") + "' and moving image '", 0),
+            0u)
+    << outcome.errors;
+  EXPECT_NE(outcome.errors.find("': the images do not overlap where the stage rigid starts: begin with"),
+            std::string::npos)
     << outcome.errors;
 }
 
