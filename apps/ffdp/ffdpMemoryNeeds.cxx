@@ -124,9 +124,9 @@ SizeOfTransform(const std::string & entry)
     size.reading = FloatVector * field.voxels;
     return size;
   }
-  // A file of parameters: ITK holds them as they are read, as parameters, and as what the transform makes of them.
+  // A file of parameters: they are there as they are read, and as the transform holds them.
   size.kept = { "transform '" + file + "'", BytesOfParameters(file) };
-  size.reading = 2 * size.kept.bytes;
+  size.reading = size.kept.bytes;
   size.voxels = size.kept.bytes / DoubleVector;
   return size;
 }
