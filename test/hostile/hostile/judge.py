@@ -107,7 +107,7 @@ def judge_words(result):
     said = result.err + result.out
     if "Sanitizer" in said or "runtime error:" in said:
         return "signal", said.strip()[:400]
-    lines = result.err.splitlines()
+    lines = [line for line in result.err.split("\n") if line]  # Python knows other ends of lines, which may be in names
     # what the program says itself may name such words; who speaks of HDF5 in its own line is the program
     for line in lines + result.out.splitlines():
         if CHATTER.search(line) and not line.startswith("ffdp: "):
@@ -133,7 +133,7 @@ def judge(result, mutation, command, names, before, after, answer):
     if result.code != 0:
         if added:
             return "leftover", ", ".join(added)
-        line = result.err.splitlines()[0]
+        line = result.err.split("\n")[0]
         if mutation.must == "same":
             return "refused", line[:300]
         # a grid that is read may be one that the format of the output does not hold

@@ -225,7 +225,8 @@ def drop_numbers(sample, rng):
         del words[keep:]
         lines[at] = " ".join([key] + words)
         sample.files[sample.header] = "\n".join(lines).encode()
-        known = "euler" in sample.kind and key == "FixedParameters:" and keep == 3  # older files have three
+        euler = any("Euler3D" in line for line in lines[max(0, at - 2):at])
+        known = euler and key == "FixedParameters:" and keep == 3  # older files have three
         return Mutation(sample, "%d numbers in %s" % (keep, key), ANY if known else REFUSE)
     if sample.header.endswith(".mat"):
         content = bytearray(sample.files[sample.header])
