@@ -226,6 +226,8 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
   fractions->FillBuffer(2.5f);
   shop.Write<Image>(fractions, "fractions.mha");
   std::ofstream(shop / "text.csv") << "label,mean,sd\n2,white,3\n";
+  std::ofstream(shop / "huge.csv") << "2,100,5e30\n";
+  ASSERT_EQ(mkfifo((shop / "pipe.csv").c_str(), 0600), 0);
   std::ofstream(shop / "twice.csv") << "2,1,1\n2,3,1\n";
   std::ofstream(shop / "short.csv") << "2,100,5\n41,100,5\n";
   std::ofstream(shop / "file") << "";
@@ -245,7 +247,9 @@ TEST(Synthesize, SaysInOneLineWhatIsWrong)
     { "--labels empty.mha -o out.nii.gz", "'empty.mha' is empty" },
     { "--labels fractions.mha -o out.nii.gz", "not a label" },
     { "--labels skin.mha --skull-strip -o out.nii.gz", "no label of a brain" },
-    { ball + "--table missing.csv", "'missing.csv' cannot be opened" },
+    { ball + "--table missing.csv", "'missing.csv' does not exist" },
+    { ball + "--table pipe.csv", "table 'pipe.csv' is a pipe" },
+    { ball + "--table huge.csv", "table 'huge.csv', line 1: a mean or a deviation beyond 1e18" },
     { ball + "--table text.csv", "'text.csv', line 2" },
     { ball + "--table twice.csv", "label 2 is there twice" },
     { ball + "--table file", "'file' is empty" },
